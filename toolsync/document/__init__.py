@@ -1,0 +1,74 @@
+"""Settings files that are edited by span, never re-serialised.
+
+`parse` is the door: bytes and a format's name in, a `Document` out.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import PurePath
+
+from toolsync.document.base import Document, Fault, Source, place
+from toolsync.document.data import MISSING, Missing, Value, equal
+from toolsync.document.keypath import Item, KeyPath, Step
+from toolsync.document.splice import Splice
+from toolsync.errors import DocumentError, TemplateError
+
+__all__ = [
+    "MISSING",
+    "Document",
+    "Fault",
+    "Item",
+    "KeyPath",
+    "Missing",
+    "Source",
+    "Splice",
+    "Step",
+    "Value",
+    "equal",
+    "format_of",
+    "parse",
+]
+
+_FORMATS = {
+    "json": ("toolsync.document.jsonc", "StrictJsonDocument"),
+    "jsonc": ("toolsync.document.jsonc", "JsoncDocument"),
+    "toml": ("toolsync.document.toml", "TomlDocument"),
+}
+"""Format name to module and class; the module is imported when the first such file is met."""
+
+
+def parse(raw: bytes, format: str) -> Document:  # noqa: A002  the word that templates use
+    """The document in `raw`.
+
+    Raises:
+        DocumentError: it is not UTF-8, or cannot be parsed whole; with line and column.
+        TemplateError: there is no such format.
+    """
+    if format not in _FORMATS:
+        raise TemplateError(f"unknown format '{format}'", hint=f"Known: {', '.join(_FORMATS)}.")
+    module, name = _FORMATS[format]
+    kind: type[Document] = getattr(import_module(module), name)
+    return kind(_decoded(raw))
+
+
+def format_of(name: str) -> str:
+    """The format that a file name's suffix stands for.
+
+    Raises:
+        TemplateError: the suffix says nothing.
+    """
+    suffix = PurePath(name).suffix.removeprefix(".")
+    if suffix not in _FORMATS:
+        raise TemplateError(f"'{name}' does not tell its format", hint="Say `format` in the tool's file row.")
+    return suffix
+
+
+def _decoded(raw: bytes) -> str:
+    try:
+        return raw.decode()
+    except UnicodeDecodeError as error:
+        if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            raise DocumentError("the file is UTF-16, which no tool reads", line=1, column=1) from error
+        line, column = place(raw[: error.start].decode(errors="replace"), error.start)
+        raise DocumentError("not UTF-8 text", line=line, column=column) from error

@@ -1,0 +1,114 @@
+"""Parsed settings as plain data: what stands at a path, what it becomes, and when two values are the same."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from typing import Any, Final
+
+from toolsync.document.keypath import Item, KeyPath, Step
+
+Value = Any
+"""dict, list, str, int, float, bool, None, or TOML's dates and times."""
+
+
+class Missing(Enum):
+    """Nothing stands there; not even a null."""
+
+    MISSING = "missing"
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+    def __bool__(self) -> bool:
+        return False
+
+
+MISSING: Final = Missing.MISSING
+
+
+def get(data: Value, path: KeyPath) -> Value:
+    """What stands at `path`, or `MISSING`."""
+    for step in path:
+        data = _child(data, step)
+        if data is MISSING:
+            return MISSING
+    return data
+
+
+def put(data: Value, path: KeyPath, value: Value) -> Value:
+    """A copy of `data` with `value` at `path`; tables and list items on the way are made.
+
+    Raises:
+        ValueError: something that is no table, or no list of tables, stands in the way.
+    """
+    if not path:
+        return value
+    step, rest = path[0], path[1:]
+    if isinstance(step, str):
+        if data is MISSING:
+            data = {}
+        if not isinstance(data, Mapping):
+            raise ValueError(f"no table to hold '{step}'")
+        return {**data, step: put(data.get(step, MISSING), rest, value)}
+    if data is MISSING and isinstance(step, Item):
+        data = []
+    if not isinstance(data, list):
+        raise ValueError("no list")
+    index = index_of(data, step)
+    if index is None:
+        if not isinstance(step, Item):
+            raise ValueError(f"no item {step}")
+        return [*data, put({step.key: step.value}, rest, value)]
+    return [*data[:index], put(data[index], rest, value), *data[index + 1 :]]
+
+
+def drop(data: Value, path: KeyPath) -> Value:
+    """A copy of `data` without what stands at `path`; containers stay, empty or not."""
+    step, rest = path[0], path[1:]
+    child = _child(data, step)
+    if child is MISSING:
+        return data
+    if isinstance(step, str):
+        if rest:
+            return {**data, step: drop(child, rest)}
+        return {key: value for key, value in data.items() if key != step}
+    index = index_of(data, step)
+    assert index is not None  # noqa: S101  the child was found there
+    kept = [drop(child, rest)] if rest else []
+    return [*data[:index], *kept, *data[index + 1 :]]
+
+
+def equal(one: Value, other: Value) -> bool:
+    """Whether two parsed values are the same: `true` is not `1`, `1` is not `1.0`, NaN is NaN; key order is free."""
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(equal(value, other[key]) for key, value in one.items())
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(equal, one, other))
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, float) and isinstance(other, float):
+        same_sign = math.copysign(1, one) == math.copysign(1, other)
+        return (math.isnan(one) and math.isnan(other)) or (one == other and same_sign)
+    return bool(one == other)
+
+
+def index_of(items: Sequence[Value], step: Step) -> int | None:
+    """The position that `step` names in a list, or None."""
+    if isinstance(step, int):
+        return step if step < len(items) else None
+    if isinstance(step, Item):
+        for index, item in enumerate(items):
+            if isinstance(item, Mapping) and item.get(step.key) == step.value:
+                return index
+    return None
+
+
+def _child(data: Value, step: Step) -> Value:
+    if isinstance(step, str):
+        return data.get(step, MISSING) if isinstance(data, Mapping) else MISSING
+    if not isinstance(data, list):
+        return MISSING
+    index = index_of(data, step)
+    return MISSING if index is None else data[index]

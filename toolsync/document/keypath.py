@@ -1,0 +1,73 @@
+"""Where a value stands in a document: keys, list positions, and list items found by a key of theirs."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from toolsync.errors import TemplateError
+
+
+@dataclass(frozen=True)
+class Item:
+    """The item of a list of tables whose `key` holds `value`."""
+
+    key: str
+    value: str
+
+
+Step = str | int | Item
+KeyPath = tuple[Step, ...]
+
+_BARE = re.compile(r"[A-Za-z0-9_<>|?$-]+")
+_TOKEN = re.compile(
+    r"""(?P<dot>\.)?(?:(?P<bare>[A-Za-z0-9_<>|?$-]+)|"(?P<quoted>(?:[^"\\]|\\.)*)"|\[(?P<index>\d+)\]|\[(?P<key>[^]=]+)=(?P<value>[^]]*)\])"""
+)
+
+
+def parse(text: str) -> KeyPath:
+    """`a.b."dotted.key"[name=value][0]` as a path.
+
+    Raises:
+        TemplateError: the text is no path.
+    """
+    steps: list[Step] = []
+    at = 0
+    while at < len(text):
+        match = _TOKEN.match(text, at)
+        if match is None or (match["dot"] and not steps) or (bool(steps) == (match["dot"] is None) and text[at] != "["):
+            raise TemplateError(f"'{text}' is no path: cannot read on at character {at + 1}")
+        steps.append(_step(match))
+        at = match.end()
+    return tuple(steps)
+
+
+def _step(match: re.Match[str]) -> Step:
+    if match["index"] is not None:
+        return int(match["index"])
+    if match["key"] is not None:
+        return Item(match["key"], match["value"])
+    if match["quoted"] is not None:
+        return re.sub(r"\\(.)", r"\1", match["quoted"])
+    return match["bare"]
+
+
+def spell(path: KeyPath) -> str:
+    """The path as `parse` reads it, and as people are shown it."""
+    text = ""
+    for step in path:
+        match step:
+            case int():
+                text += f"[{step}]"
+            case Item():
+                text += f"[{step.key}={step.value}]"
+            case str():
+                text += ("." if text else "") + _quoted(step)
+    return text
+
+
+def _quoted(key: str) -> str:
+    if _BARE.fullmatch(key):
+        return key
+    escaped = key.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
