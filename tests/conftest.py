@@ -1,0 +1,74 @@
+"""What all tests share: corpora of nasty files, hypothesis profiles, and skips that CI does not accept.
+
+`pytest -k corpus --corpus jsonc=FILE --corpus toml=FILE` runs other files of the same form instead of ours.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+_CORPORA = Path(__file__).parent / "corpus"
+
+for _name, _examples in {"default": 50, "ci": 500, "nightly": 20_000}.items():
+    settings.register_profile(
+        _name, max_examples=_examples, deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+    )
+settings.load_profile(os.environ.get("TOOLSYNC_HYPOTHESIS", "default"))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--corpus",
+        action="append",
+        default=[],
+        metavar="NAME=FILE",
+        help="run the corpus tests of NAME (jsonc, toml, real) over FILE instead of tests/corpus/NAME.jsonl; repeatable",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers", "corpus(name, **fields): runs for each row of that corpus whose fields have one of the given values"
+    )
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """`@pytest.mark.corpus("real", format=["json", "jsonc"])` runs a test with `row` for each such row."""
+    marker = metafunc.definition.get_closest_marker("corpus")
+    if marker is None:
+        return
+    rows = [
+        row
+        for row in corpus_rows(metafunc.config, marker.args[0])
+        if all(row.get(field) in values for field, values in marker.kwargs.items())
+    ]
+    metafunc.parametrize("row", rows, ids=[str(row["name"]) for row in rows])
+
+
+def corpus_rows(config: pytest.Config, name: str) -> list[dict[str, Any]]:
+    """The rows of `tests/corpus/<name>.jsonl`, or of the file that `--corpus <name>=FILE` names instead."""
+    files = dict(option.split("=", 1) for option in config.getoption("--corpus"))
+    file = Path(files.get(name, _CORPORA / f"{name}.jsonl"))
+    # Not splitlines(): a row may hold U+2028 unescaped.
+    return [json.loads(line) for line in file.read_bytes().split(b"\n") if line.strip()]
+
+
+def raw(row: dict[str, Any]) -> bytes:
+    """The bytes of a row's file."""
+    return base64.b64decode(row["base64"]) if "base64" in row else str(row["text"]).encode()
+
+
+def needs(available: object, reason: str) -> None:
+    """Skip this test with `reason` unless `available`; where all is required (CI), that is a failure."""
+    if available:
+        return
+    if os.environ.get("TOOLSYNC_REQUIRE_ALL") == "1":
+        pytest.fail(f"required here, and missing: {reason}")
+    pytest.skip(reason)

@@ -1,0 +1,1 @@
+"""Documents: laws, tables and corpora."""
