@@ -1,0 +1,216 @@
+"""What toolsync remembers of earlier applies: enough to give back what the user had, and never a secret."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from toolsync.document.data import Value
+from toolsync.document.splice import Splice
+
+VERSION = 1
+"""The form of `memory.json`; a newer one is never read, for what it means is not known here."""
+
+Kept = Literal["memory", "keyring", "lost"]
+"""Where the user's own text lies: here, in the keyring because it may be a secret, or nowhere."""
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """One value that toolsync set.
+
+    Attributes:
+        path: where, as `keypath.spell` writes it.
+        origin: the user's own source text; None when nothing stood there, or when it is not kept here.
+        origin_kept: where `origin` lies.
+        after: what toolsync wrote, by `mark`.
+        secret: whether what stands there may be a key; then `after` is a keyed hash and `origin` never lies here.
+    """
+
+    path: str
+    origin: str | None
+    origin_kept: Kept
+    after: str
+    secret: bool = False
+
+    def __post_init__(self) -> None:
+        if self.origin is not None and (self.secret or self.origin_kept != "memory"):
+            raise ValueError(f"{self.path}: this text must not be remembered here")
+
+
+@dataclass(frozen=True)
+class KeptSplice:
+    """A splice whose text may hold a secret: it lies in the keyring, under `vault_name` of `inverse[N]`."""
+
+    start: int
+    length: int
+
+
+@dataclass(frozen=True)
+class LayerMemory:
+    """What one tool's overlay did to a file.
+
+    Attributes:
+        tool: the tool's name.
+        overlay: the file row's name.
+        sha256: of the file after this layer, in hexadecimal; a file that still has it gets `inverse`.
+        inverse: leads back to the text below this layer, byte for byte; None when that way is closed.
+        values: what was set, in the overlay's order.
+        containers: the tables and lists that were made for them, as `keypath.spell` writes them, outermost first.
+        applied_at: ISO 8601, UTC.
+    """
+
+    tool: str
+    overlay: str
+    sha256: str
+    inverse: tuple[Splice | KeptSplice, ...] | None = None
+    values: tuple[Remembered, ...] = ()
+    containers: tuple[str, ...] = ()
+    applied_at: str = ""
+
+
+@dataclass(frozen=True)
+class FileMemory:
+    """What toolsync did to one real file.
+
+    Attributes:
+        created: whether toolsync made the file.
+        mode: the permission bits that it had before, or None.
+        folders: the folders that were made for it, outermost first; they go with the file when they are empty.
+        layers: in the order in which they were laid, lowest first.
+    """
+
+    created: bool = False
+    mode: int | None = None
+    folders: tuple[str, ...] = ()
+    layers: tuple[LayerMemory, ...] = ()
+
+
+@dataclass(frozen=True)
+class Memory:
+    """All that is remembered on this machine.
+
+    Attributes:
+        key: 32 random bytes of this machine, for keyed hashes and fingerprints.
+        profile: the profile applied last, or None.
+        files: by real path, links followed.
+    """
+
+    key: bytes
+    profile: str | None = None
+    files: Mapping[str, FileMemory] = field(default_factory=dict)
+
+
+def mark(value: Value, key: bytes | None = None) -> str:
+    """A text that is equal exactly when two parsed values are: JSON, or its keyed hash when `key` is given (a secret).
+
+    `true`, `1` and `1.0` differ, the order of keys does not; TOML's dates stand as tagged text.
+    """
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_tagged)
+    return text if key is None else hmac.digest(key, text.encode("utf-8", "surrogatepass"), "sha256").hex()
+
+
+def holds(remembered: Remembered, value: Value, key: bytes) -> bool:
+    """Whether `value` still is what toolsync wrote there."""
+    return hmac.compare_digest(
+        remembered.after.encode("utf-8", "surrogatepass"),
+        mark(value, key if remembered.secret else None).encode("utf-8", "surrogatepass"),
+    )
+
+
+def vault_name(file: str, tool: str, overlay: str, what: str) -> str:
+    """The keyring entry for a text that must not lie in memory.
+
+    Args:
+        file: the real path.
+        tool: the layer's tool.
+        overlay: the layer's file row.
+        what: the value's path, or `inverse[N]`.
+    """
+    place = f"{file}\0{tool}\0{overlay}\0{what}".encode("utf-8", "surrogatepass")
+    return f"origin-{hashlib.sha256(place).hexdigest()[:32]}"
+
+
+def _tagged(value: object) -> dict[str, str]:
+    return {f"\0{type(value).__name__}": str(value)}
+
+
+def to_json(memory: Memory) -> dict[str, Any]:
+    """The memory as plain data, in the form of `schemas/memory.schema.json`."""
+    return {
+        "version": VERSION,
+        "key": memory.key.hex(),
+        "profile": memory.profile,
+        "files": {path: _file_to(memory.files[path]) for path in sorted(memory.files)},
+    }
+
+
+def _file_to(file: FileMemory) -> dict[str, Any]:
+    return {
+        "created": file.created,
+        "mode": None if file.mode is None else f"{file.mode:04o}",
+        "folders": list(file.folders),
+        "layers": [_layer_to(layer) for layer in file.layers],
+    }
+
+
+def _layer_to(layer: LayerMemory) -> dict[str, Any]:
+    return {
+        "tool": layer.tool,
+        "overlay": layer.overlay,
+        "sha256": layer.sha256,
+        "inverse": None if layer.inverse is None else [_splice_to(splice) for splice in layer.inverse],
+        "values": [vars(value) for value in layer.values],
+        "containers": list(layer.containers),
+        "applied_at": layer.applied_at,
+    }
+
+
+def _splice_to(splice: Splice | KeptSplice) -> dict[str, Any]:
+    text = splice.text if isinstance(splice, Splice) else None
+    return {"start": splice.start, "length": splice.length, "text": text}
+
+
+def from_json(data: Mapping[str, Any]) -> Memory:
+    """The memory in data that meets the schema.
+
+    Raises:
+        ValueError: a value says something that the schema cannot rule out.
+    """
+    return Memory(
+        key=bytes.fromhex(data["key"]),
+        profile=data["profile"],
+        files={path: _file_from(file) for path, file in data["files"].items()},
+    )
+
+
+def _file_from(data: Mapping[str, Any]) -> FileMemory:
+    return FileMemory(
+        created=data["created"],
+        mode=None if data["mode"] is None else int(data["mode"], 8),
+        folders=tuple(data["folders"]),
+        layers=tuple(_layer_from(layer) for layer in data["layers"]),
+    )
+
+
+def _layer_from(data: Mapping[str, Any]) -> LayerMemory:
+    inverse = data["inverse"]
+    return LayerMemory(
+        tool=data["tool"],
+        overlay=data["overlay"],
+        sha256=data["sha256"],
+        inverse=None if inverse is None else tuple(_splice_from(splice) for splice in inverse),
+        values=tuple(Remembered(**value) for value in data["values"]),
+        containers=tuple(data["containers"]),
+        applied_at=data["applied_at"],
+    )
+
+
+def _splice_from(data: Mapping[str, Any]) -> Splice | KeptSplice:
+    if data["text"] is None:
+        return KeptSplice(data["start"], data["length"])
+    return Splice(data["start"], data["length"], data["text"])
