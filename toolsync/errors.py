@@ -102,5 +102,9 @@ class TransactionError(ToolsyncError):
     """The files could not be replaced together."""
 
 
+class ChangedError(TransactionError):
+    """A file is no longer what the plan was made from; plan again."""
+
+
 class MemoryFileError(ToolsyncError):
     """What toolsync remembers of earlier applies cannot be read."""
