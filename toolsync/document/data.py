@@ -57,6 +57,8 @@ def put(data: Value, path: KeyPath, value: Value) -> Value:
     if not isinstance(data, list):
         raise ValueError("no list")
     index = index_of(data, step)
+    if isinstance(step, Item) and not all(isinstance(item, Mapping) and step.key in item for item in data):
+        raise ValueError(f"the list holds something that is no table with '{step.key}'")
     if index is None:
         if not isinstance(step, Item):
             raise ValueError(f"no item {step}")

@@ -1,0 +1,198 @@
+"""Who wins: the value that a tool will really use, and which of its layers it comes from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from toolsync.document import MISSING, KeyPath, Missing, Value
+from toolsync.document import data as _data
+from toolsync.document.keypath import parse as parse_path
+from toolsync.document.keypath import spell
+from toolsync.overlay import ABSENT, TABLE, Edit
+from toolsync.tool import Layer, Reader, Slot
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A layer as the tool sees it.
+
+    Attributes:
+        layer: which one.
+        data: its parsed values; empty where the file does not exist or the tool ignores it whole.
+        file: the file it was read from, or "".
+    """
+
+    layer: Layer
+    data: Value
+    file: str = ""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a tool will use.
+
+    Attributes:
+        question: what was asked.
+        value: the answer; empty when there is none.
+        slot: where it stood, placeholders filled; "" when nowhere.
+        layer: the layer's name; "" for a default or a variable.
+        overlay: our own file row that the layer is, or "".
+        file: the file, or "".
+        path: the path inside the file, its mount taken off.
+    """
+
+    question: str
+    value: str
+    slot: str = ""
+    layer: str = ""
+    overlay: str = ""
+    file: str = ""
+    path: KeyPath = ()
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """Why what we write is not what the tool will use.
+
+    Attributes:
+        question: what the trace asks.
+        answer: what wins, and where it stands.
+        is_foreign_credential: whether a key that is not ours would reach our gateway: a plan with it is refused.
+        other: the answer that `answer` disagrees with, if two must agree.
+    """
+
+    question: str
+    answer: Answer
+    is_foreign_credential: bool = False
+    other: Answer | None = None
+
+
+def answers(reader: Reader, trees: Sequence[Tree], environ: Mapping[str, str]) -> dict[str, Answer]:
+    """The answer to each of the reader's questions, in order.
+
+    Args:
+        reader: whose questions.
+        trees: the layers, lowest first.
+        environ: the environment that the tool is taken to see.
+    """
+    found: dict[str, Answer] = {}
+    for question, slots in reader.questions.items():
+        found[question] = _answer(question, slots, trees, environ, found)
+    return found
+
+
+def _answer(
+    question: str, slots: Sequence[Slot], trees: Sequence[Tree], environ: Mapping[str, str], found: Mapping[str, Answer]
+) -> Answer:
+    for slot in slots:
+        text = _substituted(slot.text, found)
+        if text is None:
+            continue
+        if slot.kind == "default":
+            return Answer(question, text, f"={text}")
+        if slot.kind == "variable":
+            value = environ.get(text, "")
+            if value or "<" in slot.text:  # a variable that the settings name ends the search, set or not
+                return Answer(question, value, f"${text}")
+            continue
+        answer = _in_layers(question, parse_path(text), slot.pattern, trees)
+        if answer is not None:
+            return answer
+    return Answer(question, "")
+
+
+def _substituted(text: str, found: Mapping[str, Answer]) -> str | None:
+    """The slot's text with `<question>` filled; None if that question has no answer."""
+    names = re.findall(r"<([a-z_]+)>", text)
+    if any(not found[name].value for name in names if name in found):
+        return None
+    return re.sub(r"<([a-z_]+)>", lambda match: _key(found[match[1]].value) if match[1] in found else match[0], text)
+
+
+def _key(value: str) -> str:
+    return value if re.fullmatch(r"[A-Za-z0-9_-]+", value) else spell((value,))
+
+
+def _in_layers(question: str, path: KeyPath, pattern: str | None, trees: Sequence[Tree]) -> Answer | None:
+    for tree in reversed(trees):
+        mount = parse_path(tree.layer.at) if tree.layer.at else ()
+        if path[: len(mount)] != mount:
+            continue
+        inner = path[len(mount) :]
+        if inner and inner[0] in tree.layer.ignores:
+            continue
+        value = _data.get(tree.data, inner)
+        if value is MISSING or value is None:
+            continue
+        text = _text(value, pattern)
+        if text is None:
+            continue
+        if not text:
+            return None  # "" is unset, and hides the layers below
+        return Answer(question, text, spell(path), tree.layer.name, tree.layer.overlay, tree.file, inner)
+    return None
+
+
+def _text(value: Value, pattern: str | None) -> str | None:
+    text = value if isinstance(value, str) else str(value)
+    if pattern is None:
+        return text
+    match = re.search(pattern, text)
+    return match[1] if match else None
+
+
+def conflicts(
+    reader: Reader, found: Mapping[str, Answer], trees: Sequence[Tree], edits: Mapping[str, Sequence[Edit]]
+) -> list[Conflict]:
+    """Where the answers are not ours.
+
+    Args:
+        reader: whose questions.
+        found: its answers over the planned texts.
+        trees: the layers that they came from.
+        edits: what we want, by overlay.
+    """
+    ours = {question: _ours(slots, found, trees, edits) for question, slots in reader.questions.items()}
+    is_ours = {question: answer.value in ours[question] for question, answer in found.items()}
+    address_is_ours = is_ours.get("base_url", False)
+    result: list[Conflict] = []
+    for question, answer in found.items():
+        expected = reader.expect.get(question)
+        if expected is not None and answer.value != expected:
+            result.append(Conflict(question, answer))
+        elif expected is None and ours[question] and not is_ours[question]:
+            credential = question in _CREDENTIALS and bool(answer.value) and address_is_ours
+            result.append(Conflict(question, answer, is_foreign_credential=credential))
+    given = [found[question] for question in reader.agree if found[question].value]
+    if len({(answer.slot, answer.layer) for answer in given}) > 1:
+        result.append(Conflict(given[1].question, given[1], address_is_ours, given[0]))
+    return result
+
+
+_CREDENTIALS = frozenset({"key", "x_key"})
+"""The questions whose answer is sent to the gateway as a credential."""
+
+
+def _ours(
+    slots: Sequence[Slot], found: Mapping[str, Answer], trees: Sequence[Tree], edits: Mapping[str, Sequence[Edit]]
+) -> set[str]:
+    """The values that we set at the slots of one question."""
+    texts = (_substituted(slot.text, found) for slot in slots if slot.kind == "path")
+    paths = [parse_path(text) for text in texts if text is not None]
+    return {
+        str(value)
+        for tree in trees
+        if tree.layer.overlay
+        for edit in edits.get(tree.layer.overlay, ())
+        for path in paths
+        if (value := _value_at(edit, path, tree.layer.at)) not in (MISSING, "")
+    }
+
+
+def _value_at(edit: Edit, path: KeyPath, at: str) -> Value | Missing:
+    mounted = (*(parse_path(at) if at else ()), *edit.path)
+    if edit.value in (ABSENT, TABLE) or path[: len(mounted)] != mounted:
+        return MISSING
+    return _data.get(edit.value, path[len(mounted) :])
