@@ -1,17 +1,26 @@
-"""The canonical profile: one address, one model, one key reference, and the limits that tools are to keep."""
+"""Profiles and key references as values."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 from toolsync.errors import ProfileError
+from toolsync.masking import printable
+
+if TYPE_CHECKING:
+    from toolsync.document import Document
 
 Plaintext = Literal["ask", "allow", "never"]
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 """What a profile may be called: its name stands in command lines of several shells."""
+
+REFERENCE = re.compile(
+    rf"(keyring:{NAME.pattern}|env:[A-Za-z_][A-Za-z0-9_]*|command:[^\r\n\u0000]*[^\s\u0000][^\r\n\u0000]*)"
+)
+"""What a key reference looks like; a key pasted in its place does not."""
 
 
 @dataclass(frozen=True)
@@ -28,12 +37,12 @@ class KeyRef:
         Raises:
             ProfileError: it is no reference; the text itself is not shown, for it may be the key.
         """
-        kind, colon, name = text.partition(":")
-        if not colon or not name.strip() or kind not in ("keyring", "env", "command"):
+        if not REFERENCE.fullmatch(text):
             raise ProfileError(
                 "the key is not a reference",
                 hint="Write keyring:NAME, env:VARIABLE or command:LINE; the key itself never stands in the profile.",
             )
+        kind, _, name = text.partition(":")
         return cls(kind, name.strip())  # type: ignore[arg-type]  # checked above
 
     def __str__(self) -> str:
@@ -60,3 +69,92 @@ class Profile:
     network: Mapping[str, Any] = field(default_factory=dict)
     observability: Mapping[str, Any] = field(default_factory=dict)
     tool: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+def for_tool(profile: Profile, tool: str) -> Profile:
+    """The profile as `tool` sees it: what `[profiles.NAME.tool.TOOL]` sets is laid over it, value by value.
+
+    `tool` itself stays as it was: `enabled`, `key_way` and `paths` are read there.
+    """
+    overrides = profile.tool.get(tool, {})
+    return replace(
+        profile,
+        model=overrides.get("model", profile.model),
+        models=_laid(profile.models, overrides.get("models", {})),
+        urls=_laid(profile.urls, overrides.get("urls", {})),
+        request=_laid(profile.request, overrides.get("request", {})),
+        network=_laid(profile.network, overrides.get("network", {})),
+        observability=_laid(profile.observability, overrides.get("observability", {})),
+    )
+
+
+def _laid(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    laid = {**below, **above}
+    for name in below.keys() & above.keys():
+        if isinstance(below[name], Mapping) and isinstance(above[name], Mapping):
+            laid[name] = {**below[name], **above[name]}
+    return laid
+
+
+@dataclass(frozen=True)
+class Profiles:
+    """What `profile.toml` says.
+
+    Attributes:
+        active: the profile that commands use unless another is named; it may be dead, so ask `get`.
+        profiles: in the file's order.
+        document: the file itself, for lines and edits.
+        file: what messages call the file.
+    """
+
+    active: str | None
+    profiles: tuple[Profile, ...]
+    document: Document = field(repr=False, compare=False)
+    file: str = "profile.toml"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the profiles are called, in the file's order."""
+        return tuple(profile.name for profile in self.profiles)
+
+    def get(self, name: str | None = None) -> Profile:
+        """The profile called `name`, or the active one.
+
+        Raises:
+            ProfileError: there is none of that name, or none is active; says what there is.
+        """
+        if not self.profiles:
+            raise ProfileError(f"{self.file}: there is no profile yet", hint="`toolsync init` makes one.")
+        if name is None and self.active is None:
+            raise ProfileError(
+                f"{self.file}: no profile is active",
+                hint=f"`toolsync profile use NAME` sets one. There are: {', '.join(self.names)}.",
+            )
+        wanted = name if name is not None else self.active
+        for profile in self.profiles:
+            if profile.name == wanted:
+                return profile
+        raise self._unknown(wanted or "", at_active=name is None)
+
+    def _unknown(self, name: str, *, at_active: bool) -> ProfileError:
+        position = self.document.position(("active",)) if at_active else None
+        place = f"{self.file}:{position[0]}: active" if position else self.file
+        nearest = close(name, self.names)
+        guess = f"Did you mean '{nearest}'? " if nearest else ""
+        remedy = "`toolsync profile use NAME` sets another. " if at_active else ""
+        there = f"There are: {', '.join(self.names)}."
+        shown = printable(name, limit=60).replace("\n", "�")
+        return ProfileError(f"{place}: there is no profile '{shown}'", hint=guess + remedy + there)
+
+
+def close(word: str, words: Iterable[str]) -> str | None:
+    """The one of `words` that `word` is most likely a slip of the pen for, capitals and underscores aside."""
+    from difflib import get_close_matches  # noqa: PLC0415  only a mistake needs it
+
+    plain = {_plain(known): known for known in words}
+    found = get_close_matches(_plain(word), plain, n=1, cutoff=0.6)
+    return plain[found[0]] if found else None
+
+
+def _plain(word: str) -> str:
+    return word.casefold().replace("_", "").replace("-", "")

@@ -1,0 +1,201 @@
+"""What is wrong with a profile by its schema, in words that need no knowledge of JSON Schema."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from toolsync import resources
+from toolsync.document import KeyPath, Value
+from toolsync.masking import printable
+from toolsync.profile.model import close
+
+if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
+    from jsonschema.protocols import Validator
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong: where, what (the end of a sentence that starts with the place), and what to do."""
+
+    path: KeyPath
+    reason: str
+    hint: str = ""
+
+
+@dataclass(frozen=True)
+class _Violation:
+    """A schema keyword that is not met: its value in the schema, what stands in the file, and where."""
+
+    path: KeyPath
+    keyword: str
+    limit: Any
+    found: Value
+    schema: Mapping[str, Any]
+
+
+def schema_problems(data: Value) -> Iterator[Problem]:
+    """Every way in which `data` does not meet `schemas/profile.schema.json`."""
+    for error in _validator().iter_errors(data):
+        yield from WORDS[str(error.validator)](_violation(error))
+
+
+def _violation(error: ValidationError) -> _Violation:
+    is_about_a_name = "propertyNames" in error.schema_path
+    path = (*error.absolute_path, *([str(error.instance)] if is_about_a_name else []))
+    schema = error.schema if isinstance(error.schema, Mapping) else {}
+    return _Violation(path, str(error.validator), error.validator_value, error.instance, schema)
+
+
+def _validator() -> Validator:
+    from jsonschema import Draft202012Validator, validators  # noqa: PLC0415  costs three starts of the interpreter
+
+    checker = Draft202012Validator.TYPE_CHECKER.redefine_many({"integer": _is_integer, "number": _is_number})
+    extend: Callable[..., type[Validator]] = validators.extend
+    strict = extend(
+        Draft202012Validator, {"pattern": _pattern_errors, "required": _required_errors}, type_checker=checker
+    )
+    return strict(resources.schema("profile"))
+
+
+def _is_integer(_: object, instance: object) -> bool:
+    # JSON Schema takes 3.0 for an integer; a tool's own file may not.
+    return isinstance(instance, int) and not isinstance(instance, bool)
+
+
+def _is_number(_: object, instance: object) -> bool:
+    return _is_integer(_, instance) or (isinstance(instance, float) and math.isfinite(instance))
+
+
+def _pattern_errors(_: object, pattern: str, instance: object, __: object) -> Iterator[ValidationError]:
+    from jsonschema.exceptions import ValidationError  # noqa: PLC0415  imported already, by the only caller
+
+    # `$` of ECMA 262 is the very end; Python's lets one line feed follow, so the whole text is asked for.
+    if isinstance(instance, str) and not re.fullmatch(pattern, instance):
+        yield ValidationError("pattern")
+
+
+def _required_errors(_: object, names: list[str], instance: object, __: object) -> Iterator[ValidationError]:
+    from jsonschema.exceptions import ValidationError  # noqa: PLC0415  imported already, by the only caller
+
+    # One error for them all: the library's own name the missing field in a sentence only.
+    if isinstance(instance, Mapping) and not instance.keys() >= set(names):
+        yield ValidationError("required")
+
+
+# The words.
+
+
+def _type(violation: _Violation) -> Iterator[Problem]:
+    yield _about(violation, f"is not {_TYPES[violation.limit]}")
+
+
+_TYPES = {
+    "string": "text",
+    "number": "a number",
+    "integer": "a whole number",
+    "boolean": "true or false",
+    "object": "a table",
+    "array": "a list",
+}
+
+
+def _enum(violation: _Violation) -> Iterator[Problem]:
+    if not isinstance(violation.found, str):
+        return  # its type is wrong, and said to be
+    nearest = close(violation.found, violation.limit)
+    guess = f"; did you mean '{nearest}'?" if nearest else ""
+    yield _about(violation, f"is none of {', '.join(violation.limit)}{guess}")
+
+
+def _pattern(violation: _Violation) -> Iterator[Problem]:
+    yield _about(violation, violation.schema["errorMessage"])
+
+
+def _required(violation: _Violation) -> Iterator[Problem]:
+    for name in violation.limit:
+        if name not in violation.found:
+            yield Problem(violation.path, f"'{name}' is missing")
+
+
+def _unknown(violation: _Violation) -> Iterator[Problem]:
+    known = violation.schema["properties"]
+    for name in violation.found:
+        if name not in known:
+            yield Problem((*violation.path, name), _advice(name, known))
+
+
+def _advice(name: str, known: Mapping[str, Any]) -> str:
+    for table, rules in known.items():
+        if name in _fields(rules):
+            return f"there is no such field here; it belongs in the table '{table}'"
+    nearest = close(name, known)
+    if nearest:
+        return f"there is no such field; did you mean '{nearest}'?"
+    return f"there is no such field; there are {', '.join(known)}"
+
+
+def _fields(rules: Mapping[str, Any]) -> Mapping[str, Any]:
+    definition = resources.schema("profile")["$defs"][rules["$ref"].rpartition("/")[2]] if "$ref" in rules else rules
+    fields: Mapping[str, Any] = definition.get("properties", {})
+    return fields
+
+
+def _said(verdict: str) -> Callable[[_Violation], Iterator[Problem]]:
+    return lambda violation: iter([_about(violation, verdict.format(violation.limit))])
+
+
+WORDS: Mapping[str, Callable[[_Violation], Iterator[Problem]]] = {
+    "type": _type,
+    "enum": _enum,
+    "pattern": _pattern,
+    "required": _required,
+    "additionalProperties": _unknown,
+    "minLength": _said("is empty"),
+    "minItems": _said("is empty"),
+    "uniqueItems": _said("names something twice"),
+    "minimum": _said("is less than {}"),
+    "exclusiveMinimum": _said("is not more than {}"),
+    "maximum": _said("is more than {}"),
+}
+"""Schema keyword to words; a test holds that the schema uses no other."""
+
+
+def _about(violation: _Violation, verdict: str) -> Problem:
+    subject = "the value" if violation.schema.get("writeOnly") else shown(violation.found)
+    return Problem(violation.path, f"{subject} {verdict}")
+
+
+def shown(value: Value) -> str:
+    """A value as a message may quote it: on one line, short, and nothing that may be secret."""
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case dict():
+            return "a table"
+        case list():
+            return "the list" if value else "an empty list"
+        case str() if not value or holds_key(value) or {"@", "?"}.intersection(value):
+            return "the value"
+        case str():
+            return f"'{one_line(value)}'"
+    return one_line(str(value))
+
+
+def one_line(text: str) -> str:
+    """Text from outside on one line, fit for a terminal."""
+    return printable(text, limit=120).replace("\n", "�").replace("\t", " ")
+
+
+_KEY = re.compile(
+    r"(?<![A-Za-z0-9])(?:(?:sk|pk|rk|gsk|hf|xai|nvapi|ghp|gho|glpat|tvly)[-_]|AIza|AKIA|eyJ)(?=\S*\d)[A-Za-z0-9_.-]{16,}"
+)
+
+
+def holds_key(text: str) -> bool:
+    """Whether `text` has in it what looks like a key of the kinds that providers hand out (`sk-…`, `AIza…`, a JWT)."""
+    return bool(_KEY.search(text))

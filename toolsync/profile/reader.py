@@ -1,0 +1,128 @@
+"""`profile.toml` read and checked whole: every problem is named, with its line, in the file's own words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from toolsync.address import normal
+from toolsync.document import Document, KeyPath, Value, parse
+from toolsync.document.base import place
+from toolsync.document.keypath import spell
+from toolsync.errors import DocumentError, ProfileError
+from toolsync.masking import looks_secret
+from toolsync.profile.model import REFERENCE, KeyRef, Profile, Profiles
+from toolsync.profile.problem import Problem, holds_key, one_line, schema_problems
+
+
+def read(text: bytes | str, file: str = "profile.toml") -> Profiles:
+    """The profiles in `text`.
+
+    Args:
+        text: the whole file.
+        file: what messages call it.
+
+    Raises:
+        ProfileError: it cannot be parsed, or says something that is not allowed; one line for each problem, as
+            `profile.toml:12: profiles.work.request.timeout_seconds: 'abc' is not a number`.
+    """
+    document = parsed(text, file)
+    problems = _first_of_each([*_meaning_problems(document.data), *schema_problems(document.data)])
+    if problems:
+        hint = next((problem.hint for problem in problems if problem.hint), "")
+        raise ProfileError("\n".join(_lines(problems, document, file)), hint=hint)
+    tables = document.data.get("profiles", {})
+    profiles = tuple(_profile(name, table) for name, table in tables.items())
+    return Profiles(document.data.get("active"), profiles, document, file)
+
+
+def parsed(text: bytes | str, file: str = "profile.toml") -> Document:
+    """The file as a document, whatever it says.
+
+    Raises:
+        ProfileError: it cannot be parsed.
+    """
+    try:
+        return parse(text.encode() if isinstance(text, str) else text, "toml")
+    except DocumentError as error:
+        named = error.at(one_line(file))
+        raise ProfileError(named.message, hint=named.hint or "`toolsync profile edit` opens it.") from error
+
+
+def _profile(name: str, table: Mapping[str, Any]) -> Profile:
+    return Profile(name=name, **{**table, "key": KeyRef.parse(table["key"])})
+
+
+def _first_of_each(problems: list[Problem]) -> list[Problem]:
+    """One complaint about each value is enough; but several fields may be missing in one table."""
+    firsts: dict[tuple[KeyPath, str], Problem] = {}
+    for problem in problems:
+        missing = problem.reason if problem.reason.endswith(" is missing") else ""
+        firsts.setdefault((problem.path, missing), problem)
+    return list(firsts.values())
+
+
+def _lines(problems: list[Problem], document: Document, file: str) -> list[str]:
+    placed = sorted(((line_of(document, problem.path), problem) for problem in problems), key=lambda pair: pair[0])
+    return [f"{one_line(file)}:{line}: {_spelled(problem.path)}{problem.reason}" for line, problem in placed]
+
+
+def _spelled(path: KeyPath) -> str:
+    return f"{one_line(spell(path))}: " if path else ""
+
+
+def line_of(document: Document, path: KeyPath) -> int:
+    """The 1-based line where `path` stands; for a table, where it starts; for what is missing, its nearest parent."""
+    for length in range(len(path), 0, -1):
+        position = document.position(path[:length])
+        if position:
+            return position[0]
+        for leaf, span in document.leaves():
+            if leaf[:length] == path[:length]:
+                return place(document.text, span[0])[0]
+    return 1
+
+
+# What a schema cannot say.
+
+
+def _meaning_problems(data: Value) -> Iterator[Problem]:
+    for path, value in _strings(data, ()):
+        yield from _string_problems(path, value)
+
+
+def _strings(value: Value, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
+    match value:
+        case str():
+            yield path, value
+        case dict():
+            for name, child in value.items():
+                yield from _strings(child, (*path, name))
+        case list():
+            for index, child in enumerate(value):
+                yield from _strings(child, (*path, index))
+
+
+def _string_problems(path: KeyPath, value: str) -> Iterator[Problem]:
+    match path:
+        case (*_, "base_url") | (*_, "urls", _):
+            yield from _address_problems(path, value)
+        case (*_, "headers", str(header)):
+            yield from _header_problems(path, header, value)
+    if holds_key(value):
+        yield Problem(path, "the value looks like a key; no key stands in this file, only where it is to be had")
+
+
+def _address_problems(path: KeyPath, value: str) -> Iterator[Problem]:
+    try:
+        normal(value)
+    except ProfileError as error:
+        yield Problem(path, one_line(error.message), error.hint)
+
+
+def _header_problems(path: KeyPath, header: str, value: str) -> Iterator[Problem]:
+    if value.startswith(("keyring:", "env:", "command:")):
+        if not REFERENCE.fullmatch(value):
+            yield Problem(path, "the value is not a whole reference (keyring:NAME, env:VARIABLE or command:LINE)")
+    elif looks_secret(header) and not value.isdigit():
+        yield Problem(path, "the value is secret by its name: write keyring:NAME, env:VARIABLE or command:LINE")
