@@ -1,0 +1,233 @@
+"""Files as they stand on the disk: read whole with their circumstances, and every fault in plain words."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import stat
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolsync.errors import FileError
+from toolsync.masking import printable
+
+LIMIT_BYTES = 64 * 2**20
+"""A larger file is no settings file."""
+
+_SETTLING_SECONDS = 0.1
+"""Between two readings of a file that is being written."""
+
+_READ_FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """What stood at a path at one moment.
+
+    Attributes:
+        path: as it was asked for.
+        real: after every link; for a link that leads nowhere, the file that writing would make.
+        raw: the whole content; None when there is no file.
+        status: mode, owner, inode, times and number of hard links; None when there is no file.
+    """
+
+    path: Path
+    real: Path
+    raw: bytes | None
+    status: os.stat_result | None
+
+    @property
+    def sha256(self) -> str | None:
+        """Of the content, in hexadecimal; None when there is no file."""
+        return None if self.raw is None else digest(self.raw)
+
+    @property
+    def mode(self) -> int | None:
+        """The permission bits; None when there is no file."""
+        return None if self.status is None else stat.S_IMODE(self.status.st_mode)
+
+
+def read(path: Path, *, within: Path | None = None) -> Snapshot:
+    """The file at `path`, links followed.
+
+    Args:
+        path: an absolute path.
+        within: a folder (a repository) that the links must not lead out of.
+
+    Raises:
+        FileError: a folder or a device stands there, it cannot be read, is too large, or lies outside `within`.
+    """
+    real = resolve(path)
+    if within is not None and not real.is_relative_to(resolve(within)):
+        raise FileError(
+            f"{shown(path)} leads out of {shown(within)}, to {shown(real)}",
+            hint="Replace the link by a file if you trust it; what a repository brings must not reach outside.",
+        )
+    try:
+        found = _stable(real)
+    except FileNotFoundError:
+        return Snapshot(path, real, None, None)
+    except OSError as error:
+        raise file_error(path, error) from error
+    return Snapshot(path, real, *found)
+
+
+def resolve(path: Path) -> Path:
+    """The real path behind every link of `path`, whether or not a file is there.
+
+    Raises:
+        FileError: the links lead in a circle, or a file stands where a folder should be.
+    """
+    try:
+        return Path(os.path.realpath(path, strict=True))
+    except FileNotFoundError:
+        return Path(os.path.realpath(path))
+    except OSError as error:
+        raise file_error(path, error) from error
+
+
+def _stable(path: Path) -> tuple[bytes, os.stat_result]:
+    """Content and status, read again while another program writes (three times at most)."""
+    raw, status = _once(path)
+    for _ in range(2):
+        if _moment(path.stat()) == _moment(status) and len(raw) == status.st_size:
+            break
+        time.sleep(_SETTLING_SECONDS)
+        raw, status = _once(path)
+    return raw, status
+
+
+def _moment(status: os.stat_result) -> tuple[int, int, int]:
+    return status.st_ino, status.st_mtime_ns, status.st_size
+
+
+def _once(path: Path) -> tuple[bytes, os.stat_result]:
+    _refuse_special(path, path.stat())  # before it is opened: opening a device or a pipe may already do something
+    descriptor = os.open(path, _READ_FLAGS)
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        _refuse_special(path, status)
+        return file.read(LIMIT_BYTES + 1)[:LIMIT_BYTES], status
+
+
+def _refuse_special(path: Path, status: os.stat_result) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise FileError(f"{shown(path)} is a folder, not a file", hint="Move it away, or point the tool elsewhere.")
+    if not stat.S_ISREG(status.st_mode):
+        raise FileError(f"{shown(path)} is a device, pipe or socket, not a file", hint="Point the tool elsewhere.")
+    if status.st_size > LIMIT_BYTES:
+        raise FileError(
+            f"{shown(path)} has {status.st_size:,} bytes; a settings file has {LIMIT_BYTES:,} at most",
+            hint="See whether it is the right file.",
+        )
+
+
+def digest(raw: bytes) -> str:
+    """SHA-256 in hexadecimal."""
+    return hashlib.sha256(raw).hexdigest()
+
+
+def missing_folders(real: Path) -> tuple[Path, ...]:
+    """The folders that must be made before a file can be, outermost first."""
+    missing: list[Path] = []
+    for folder in real.parents:
+        if os.path.lexists(folder):
+            break
+        missing.append(folder)
+    return tuple(reversed(missing))
+
+
+def private_dir(path: Path) -> None:
+    """Make `path` a folder that only its owner can enter; one that is wider is narrowed.
+
+    Raises:
+        FileError: it cannot be made, or something else stands there.
+    """
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
+            path.chmod(0o700)
+    except OSError as error:
+        raise file_error(path, error) from error
+
+
+def sync_folder(folder: Path) -> None:
+    """Let a rename or a new name in `folder` survive a power cut, where the file system can promise it."""
+    if os.name == "nt":  # folders cannot be opened there, and NTFS journals names itself
+        return
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # some network file systems
+            raise
+    finally:
+        os.close(descriptor)
+
+
+_BUSY_WINDOWS_ERRORS = (5, 32, 33)
+"""Access denied, sharing and lock violation: an indexer, virus scanner or editor has the file open for a moment."""
+
+_PATIENCE_SECONDS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.0)
+
+
+def patiently(action: Callable[[], None], *, sleep: Callable[[float], None] = time.sleep) -> None:
+    """Do `action`, again for about 2.5 s while Windows says that another program has the file open.
+
+    Raises:
+        OSError: the last one, or the first of another kind.
+    """
+    for seconds in _PATIENCE_SECONDS:
+        try:
+            return action()
+        except OSError as error:
+            if getattr(error, "winerror", None) not in _BUSY_WINDOWS_ERRORS:
+                raise
+        sleep(seconds)
+    return action()
+
+
+def replace(source: Path, target: Path) -> None:
+    """Rename `source` over `target`: who looks sees the one or the other, never a part."""
+    patiently(lambda: _rename_over(source, target))
+
+
+def _rename_over(source: Path, target: Path) -> None:
+    source.replace(target)
+
+
+def unlink(path: Path) -> None:
+    """Remove a file; that it is gone already is fine."""
+    patiently(lambda: path.unlink(missing_ok=True))
+
+
+def shown(path: Path | str) -> str:
+    """A path fit for a message."""
+    return printable(str(path))
+
+
+def file_error(path: Path | str, error: OSError) -> FileError:
+    """What the operating system said about `path`, in plain words and with what to do."""
+    said, hint = _PLAIN.get(error.errno or 0, (f"cannot be used ({printable(error.strerror or str(error))})", ""))
+    return FileError(f"{shown(path)}: {said}", hint=hint)
+
+
+_PLAIN = {
+    errno.EACCES: ("permission denied", "See who owns it and its folder (`ls -ld`)."),
+    errno.EPERM: ("the operation is not permitted", "See its owner and its attributes (`ls -ld`, `lsattr`)."),
+    errno.ENOENT: ("a folder on the way is gone", "Run the command again."),
+    errno.EEXIST: ("something already stands there", "Move it away."),
+    errno.ENOTDIR: ("a file stands where a folder should be", "Move that file away."),
+    errno.EISDIR: ("is a folder, not a file", "Move it away, or point the tool elsewhere."),
+    errno.ELOOP: ("its links lead in a circle", "Remove one of them."),
+    errno.ENAMETOOLONG: ("the name is too long", "Use a shorter path."),
+    errno.ENOSPC: ("the disk is full", "Free some space and run the command again."),
+    errno.EDQUOT: ("your disk quota is used up", "Free some space and run the command again."),
+    errno.EROFS: ("the file system is read-only", "Mount it writable, or leave this tool out."),
+    errno.EIO: ("the disk reports a fault", "Look into the system's log; the disk may be failing."),
+    errno.ENOLCK: ("the file system cannot lock files", "Put toolsync's state folder on a local disk."),
+    errno.EBUSY: ("another program has it in use", "End that program and run the command again."),
+}

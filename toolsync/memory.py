@@ -1,0 +1,88 @@
+"""Memory's file: read with suspicion, written by the transaction, set aside only when a person asks."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from pathlib import Path
+
+from toolsync import disk, remembered
+from toolsync.errors import MemoryFileError
+from toolsync.masking import printable
+from toolsync.remembered import Memory
+from toolsync.resources import schema
+
+_ASIDE = "Run `toolsync apply --forget` to set it aside; what was applied before can then no longer be undone."
+
+
+def path_in(state_dir: Path) -> Path:
+    """Where memory lies."""
+    return state_dir / "memory.json"
+
+
+def fresh() -> Memory:
+    """A memory of nothing, with a new random key for its hashes."""
+    return Memory(key=secrets.token_bytes(32))
+
+
+def read(path: Path) -> Memory:
+    """What is remembered in `path`; a fresh memory where there is no such file.
+
+    Raises:
+        MemoryFileError: it is damaged, or a newer toolsync wrote it.
+        FileError: it cannot be read.
+    """
+    return parsed(disk.read(path))
+
+
+def parsed(snapshot: disk.Snapshot) -> Memory:
+    """The same of a file that was read already (whose hash the next write needs).
+
+    Raises:
+        MemoryFileError: it is damaged, or a newer toolsync wrote it.
+    """
+    if snapshot.raw is None:
+        return fresh()
+    name = disk.shown(snapshot.path)
+    try:
+        data = json.loads(snapshot.raw)
+    except ValueError as error:  # bytes that are no UTF-8 included
+        raise MemoryFileError(f"{name}: damaged, it is no JSON ({printable(str(error))})", hint=_ASIDE) from error
+    if isinstance(data, dict) and isinstance(data.get("version"), int) and data["version"] > remembered.VERSION:
+        raise MemoryFileError(f"{name}: a newer toolsync wrote it", hint="Update toolsync, and run the command again.")
+    problem = _problem(data)
+    if problem:
+        raise MemoryFileError(f"{name}: damaged, {problem}", hint=_ASIDE)
+    try:
+        return remembered.from_json(data)
+    except ValueError as error:
+        raise MemoryFileError(f"{name}: damaged, {printable(str(error))}", hint=_ASIDE) from error
+
+
+def _problem(data: object) -> str:
+    """The first thing that the schema does not allow, without the value itself; empty when all is well."""
+    import jsonschema
+
+    found = jsonschema.Draft202012Validator(schema("memory")).iter_errors(data)
+    first = next(iter(sorted(found, key=lambda error: error.json_path)), None)
+    return "" if first is None else printable(f"{first.json_path} breaks the rule '{first.validator}'")
+
+
+def dump(memory: Memory) -> bytes:
+    """The content of memory's file: the same memory gives the same bytes."""
+    return (json.dumps(remembered.to_json(memory), indent=1) + "\n").encode()
+
+
+def set_aside(path: Path) -> Path:
+    """Move a memory that cannot be read out of the way, keeping it; its new name.
+
+    Raises:
+        FileError: it cannot be moved.
+    """
+    names = (path.with_name(f"{path.name}.damaged{number or ''}") for number in range(1000))
+    aside = next(name for name in names if not name.exists())
+    try:
+        disk.replace(path, aside)
+    except OSError as error:
+        raise disk.file_error(path, error) from error
+    return aside

@@ -1,0 +1,178 @@
+"""Files replaced together: all of them or none, whatever happens on the way.
+
+The journal names every temp file before the first is made; the commit point is its `prepared` mark, or the COMMIT of
+a store that takes part. Before it, everything is taken back; after it, everything is finished, in this process or in
+the next that writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolsync import disk
+from toolsync.errors import ChangedError, FileError, TransactionError
+from toolsync.transaction import journal as journals
+from toolsync.transaction import lock
+from toolsync.transaction.check import Step, Write, steps, unchanged
+from toolsync.transaction.journal import Journal, StoreToken
+from toolsync.transaction.settle import Recovery, forward, settled
+from toolsync.transaction.stage import announced, staged
+
+__all__ = ["Committed", "Recovery", "StoreCommit", "Write", "commit", "pending", "recover"]
+
+_WAIT_SECONDS = 10.0
+
+
+@dataclass(frozen=True)
+class StoreCommit:
+    """A store (CC Switch's database) that is written together with the files, and whose COMMIT decides.
+
+    Attributes:
+        path: the store, as the journal names it.
+        token: what its rows were when the plan was made.
+        write: write the rows, and call its argument with the new token directly before COMMIT.
+        token_now: the token of what a store's rows are now.
+    """
+
+    path: Path
+    token: str
+    write: Callable[[Callable[[str], None]], None]
+    token_now: Callable[[str], str]
+
+
+@dataclass(frozen=True)
+class Committed:
+    """What a transaction did.
+
+    Attributes:
+        files: those that were written or removed; the ones that were right already are not among them.
+        folders: those that were made, outermost first.
+    """
+
+    files: tuple[Path, ...] = ()
+    folders: tuple[Path, ...] = ()
+
+
+def commit(
+    writes: Sequence[Write], *, state_dir: Path, store: StoreCommit | None = None, wait_seconds: float = _WAIT_SECONDS
+) -> Committed:
+    """Make every file what its `Write` says, or none.
+
+    Args:
+        writes: in the order of replacing; memory comes last. What is right already is not touched.
+        state_dir: toolsync's own folder, for lock and journal.
+        store: takes part, and its COMMIT is then the commit point.
+        wait_seconds: how long to wait for another toolsync.
+
+    Raises:
+        ChangedError: a file is not what was planned from. Its message says when the others were written all the same.
+        FileError: a file, folder or disk does not allow it; nothing was changed.
+        TransactionError: another toolsync is writing (nothing was changed), or the disk failed after the commit
+            point (the next writing command finishes).
+    """
+    with lock.held(state_dir, wait_seconds):
+        _ended(state_dir, store, None)  # what an earlier run left
+        todo = _possible(writes)
+        if not todo and store is None:
+            return Committed()
+        journal = announced(todo, None if store is None else StoreToken(str(store.path), store.token))
+        foreign = _carried_out(state_dir, journal, todo, store)
+    if foreign:
+        raise _overtaken(foreign)
+    return Committed(tuple(step.write.path for step in todo), tuple(map(Path, journal.folders)))
+
+
+def recover(state_dir: Path, *, token_now: Callable[[str], str] | None = None) -> Recovery | None:
+    """End a transaction that was interrupted; None when there is none. Every writing command begins with it.
+
+    Args:
+        state_dir: toolsync's own folder.
+        token_now: the token of what a store's rows are now, for a transaction that a store took part in.
+
+    Raises:
+        TransactionError, FileError: it cannot be ended yet.
+    """
+    if not journals.path_in(state_dir).exists():
+        return None
+    with lock.held(state_dir, _WAIT_SECONDS):
+        try:
+            return settled(state_dir, token_now)
+        except (OSError, FileError) as error:
+            raise _half_done(error) from error
+
+
+def pending(state_dir: Path) -> bool:
+    """Whether an interrupted transaction waits for its end (one that is under way does not count)."""
+    if not journals.path_in(state_dir).exists():
+        return False
+    try:
+        with lock.held(state_dir, 0):
+            return journals.path_in(state_dir).exists()
+    except TransactionError:
+        return False
+
+
+def _possible(writes: Sequence[Write]) -> tuple[Step, ...]:
+    try:
+        return steps(writes)
+    except OSError as error:
+        raise disk.file_error(error.filename or "a file", error) from error
+
+
+def _carried_out(
+    state_dir: Path, journal: Journal, todo: tuple[Step, ...], store: StoreCommit | None
+) -> tuple[Path, ...]:
+    """Stage, pass the commit point, finish; the files that another program overtook."""
+    try:
+        journals.save(state_dir, journal)
+        journal = staged(journal, todo)
+        for step in todo:
+            unchanged(step.write)
+        journal = _committed(state_dir, journal, store)
+        return forward(state_dir, journal)
+    except BaseException as error:
+        recovery = _ended(state_dir, store, error)
+        if recovery is not None and recovery.outcome == "finished" and isinstance(error, Exception):
+            return recovery.foreign  # a passing fault: the second attempt went through
+        if isinstance(error, OSError):
+            raise disk.file_error(error.filename or state_dir, error) from error
+        raise
+
+
+def _committed(state_dir: Path, journal: Journal, store: StoreCommit | None) -> Journal:
+    if store is None:
+        journals.save(state_dir, journal.prepared())
+        return journal.prepared()
+    tokens: list[str] = []
+
+    def prepared(token: str) -> None:
+        tokens.append(token)
+        journals.save(state_dir, journal.prepared(token))
+
+    store.write(prepared)
+    return journal.prepared(tokens[-1])
+
+
+def _ended(state_dir: Path, store: StoreCommit | None, cause: BaseException | None) -> Recovery | None:
+    try:
+        return settled(state_dir, None if store is None else store.token_now)
+    except (OSError, FileError) as error:
+        raise _half_done(error) from cause or error
+
+
+def _half_done(error: OSError | FileError) -> TransactionError:
+    fault = disk.file_error(error.filename or "a file", error) if isinstance(error, OSError) else error
+    return TransactionError(
+        f"the change could not be ended: {fault.message}",
+        hint=f"{fault.hint} The next `toolsync apply` or `undo` ends it, all or nothing.".strip(),
+    )
+
+
+def _overtaken(foreign: tuple[Path, ...]) -> ChangedError:
+    names = ", ".join(map(disk.shown, foreign))
+    return ChangedError(
+        f"{names}: changed by another program while toolsync was writing; left as it is, the other files are written",
+        hint="Run the command again: it plans anew.",
+    )

@@ -1,0 +1,82 @@
+"""One toolsync at a time writes; the lock ends with its process, however that ends."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from toolsync import disk
+from toolsync.errors import TransactionError
+
+_PAUSE_SECONDS = 0.05
+_LOCKED_BYTE = 1 << 30
+"""Windows keeps others from reading what is locked: so a byte far behind the process number."""
+
+
+@contextmanager
+def held(state_dir: Path, wait_seconds: float) -> Iterator[None]:
+    """Hold the lock of `state_dir`, whose folder is made if need be.
+
+    Raises:
+        TransactionError: another toolsync still holds it after `wait_seconds`.
+        FileError: the lock file cannot be made.
+    """
+    disk.private_dir(state_dir)
+    path = state_dir / "lock"
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+    except OSError as error:
+        raise disk.file_error(path, error) from error
+    try:
+        _acquire(descriptor, path, wait_seconds)
+        os.ftruncate(descriptor, 0)
+        os.write(descriptor, str(os.getpid()).encode())
+        yield
+    finally:
+        os.close(descriptor)  # which gives the lock back
+
+
+def _acquire(descriptor: int, path: Path, wait_seconds: float) -> None:
+    deadline = time.monotonic() + wait_seconds
+    while not _tried(descriptor, path):
+        if time.monotonic() >= deadline:
+            raise TransactionError(
+                f"another toolsync ({_holder(descriptor)}) is writing",
+                hint="Wait until it has ended, or answer the question that it asks; then run this again.",
+            )
+        time.sleep(_PAUSE_SECONDS)
+
+
+def _holder(descriptor: int) -> str:
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    number = os.read(descriptor, 20).decode(errors="replace")
+    return f"process {number}" if number.isascii() and number.isdigit() else "a process that just started"
+
+
+def _tried(descriptor: int, path: Path) -> bool:
+    try:
+        _lock(descriptor)
+    except OSError as error:
+        if error.errno in (errno.EAGAIN, errno.EACCES, errno.EDEADLK):
+            return False
+        raise disk.file_error(path, error) from error
+    return True
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(descriptor: int) -> None:
+        os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        os.lseek(descriptor, 0, os.SEEK_SET)
+else:
+    import fcntl
+
+    def _lock(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
