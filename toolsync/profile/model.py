@@ -149,7 +149,7 @@ class Profiles:
 
 def close(word: str, words: Iterable[str]) -> str | None:
     """The one of `words` that `word` is most likely a slip of the pen for, capitals and underscores aside."""
-    from difflib import get_close_matches  # noqa: PLC0415  only a mistake needs it
+    from difflib import get_close_matches  # only a mistake needs it
 
     plain = {_plain(known): known for known in words}
     found = get_close_matches(_plain(word), plain, n=1, cutoff=0.6)

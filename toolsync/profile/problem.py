@@ -52,7 +52,7 @@ def _violation(error: ValidationError) -> _Violation:
 
 
 def _validator() -> Validator:
-    from jsonschema import Draft202012Validator, validators  # noqa: PLC0415  costs three starts of the interpreter
+    from jsonschema import Draft202012Validator, validators  # costs three starts of the interpreter
 
     checker = Draft202012Validator.TYPE_CHECKER.redefine_many({"integer": _is_integer, "number": _is_number})
     extend: Callable[..., type[Validator]] = validators.extend
@@ -72,7 +72,7 @@ def _is_number(_: object, instance: object) -> bool:
 
 
 def _pattern_errors(_: object, pattern: str, instance: object, __: object) -> Iterator[ValidationError]:
-    from jsonschema.exceptions import ValidationError  # noqa: PLC0415  imported already, by the only caller
+    from jsonschema.exceptions import ValidationError  # imported already, by the only caller
 
     # `$` of ECMA 262 is the very end; Python's lets one line feed follow, so the whole text is asked for.
     if isinstance(instance, str) and not re.fullmatch(pattern, instance):
@@ -80,7 +80,7 @@ def _pattern_errors(_: object, pattern: str, instance: object, __: object) -> It
 
 
 def _required_errors(_: object, names: list[str], instance: object, __: object) -> Iterator[ValidationError]:
-    from jsonschema.exceptions import ValidationError  # noqa: PLC0415  imported already, by the only caller
+    from jsonschema.exceptions import ValidationError  # imported already, by the only caller
 
     # One error for them all: the library's own name the missing field in a sentence only.
     if isinstance(instance, Mapping) and not instance.keys() >= set(names):
@@ -176,9 +176,9 @@ def shown(value: Value) -> str:
         case bool():
             return "true" if value else "false"
         case dict():
-            return "a table"
+            return "the table"
         case list():
-            return "the list" if value else "an empty list"
+            return "the list"
         case str() if not value or holds_key(value) or {"@", "?"}.intersection(value):
             return "the value"
         case str():

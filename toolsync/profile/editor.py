@@ -1,0 +1,148 @@
+"""Changes of `profile.toml`, text in and text out: only the lines of the change differ, comments stay.
+
+Each function raises `ProfileError` where `reader.read` would of what came in or what would go out, so that a file that
+is valid stays valid; `file` is what messages call it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from toolsync.document import Document, KeyPath, Value
+from toolsync.document.data import equal, put
+from toolsync.errors import DocumentError, ProfileError
+from toolsync.masking import printable
+from toolsync.profile import page
+from toolsync.profile.model import NAME
+from toolsync.profile.reader import parsed, read
+
+
+def added(text: str, name: str, table: Mapping[str, Any], *, active: bool, file: str = "profile.toml") -> str:
+    """The file with a new profile at its end; an empty file first gets an opening and a card of all fields.
+
+    Args:
+        text: the file, or "" where there is none yet.
+        name: what the profile is to be called.
+        table: its fields, as in the file.
+        active: whether it becomes the active one.
+        file: what messages call the file.
+
+    Raises:
+        ProfileError: there is a profile of that name already, or the result would not be valid.
+    """
+    _demand_free(text, name, file)
+    if not text.strip("\ufeff \t\r\n"):
+        opened = page.opening(name if active else None)
+        return _valid(f"{opened}\n{page.block(name, table)}\n{page.card()}", file)
+    before = parsed(text, file)
+    grown = _with_block(before, name, table) or _set(before, ("profiles", name), table, file)
+    if active:
+        grown = _set(grown, ("active",), name, file)
+    return _valid(grown.text, file)
+
+
+def _with_block(document: Document, name: str, table: Mapping[str, Any]) -> Document | None:
+    """With a laid-out block at the end; None where that cannot be, as with `profiles = { … }`."""
+    text = document.text
+    line_end = "\r\n" if "\r\n" in text else "\n"
+    gap = "" if text.endswith("\n") else line_end
+    block = page.block(name, table).replace("\n", line_end)
+    try:
+        grown = parsed(f"{text}{gap}{line_end}{block}", "")
+    except ProfileError:
+        return None
+    return grown if equal(grown.data, put(document.data, ("profiles", name), dict(table))) else None
+
+
+def used(text: str, name: str, file: str = "profile.toml") -> str:
+    """The file with `name` as the active profile.
+
+    Raises:
+        ProfileError: there is no such profile.
+    """
+    profiles = read(text, file)
+    profiles.get(name)
+    return _valid(_set(profiles.document, ("active",), name, file).text, file)
+
+
+def removed(text: str, name: str, file: str = "profile.toml") -> str:
+    """The file without a profile; if it was the active one, none is active then.
+
+    Raises:
+        ProfileError: there is no such profile, or it cannot go without taking something foreign along.
+    """
+    profiles = read(text, file)
+    profiles.get(name)
+    shrunk = _without(profiles.document, ("profiles", name), file)
+    if profiles.active == name:
+        shrunk = _without(shrunk, ("active",), file)
+    return _valid(shrunk.text, file)
+
+
+def with_values(text: str, name: str, values: Mapping[KeyPath, Value], file: str = "profile.toml") -> str:
+    """The file with fields of a profile set, or taken out where the value is None.
+
+    Args:
+        text: the file.
+        name: the profile.
+        values: from paths below the profile, as `("request", "timeout_seconds")`.
+        file: what messages call the file.
+
+    Raises:
+        ProfileError: there is no such profile, or a value is not allowed; the lines it names are the result's.
+    """
+    profiles = read(text, file)
+    profiles.get(name)
+    document = profiles.document
+    for path, value in values.items():
+        whole = ("profiles", name, *path)
+        document = _without(document, whole, file) if value is None else _set(document, whole, value, file)
+    return _valid(document.text, file)
+
+
+def _demand_free(text: str, name: str, file: str) -> None:
+    demand_name(name)
+    if text and name in read(text, file).names:
+        raise ProfileError(
+            f"{file}: there is a profile '{name}' already",
+            hint=f"`toolsync profile edit {name}` changes it; or choose another name.",
+        )
+
+
+def demand_name(name: str) -> None:
+    """Nothing, if a profile may be called so.
+
+    Raises:
+        ProfileError: it may not.
+    """
+    if not NAME.fullmatch(name):
+        shown = printable(name, limit=60).replace("\n", "�")
+        raise ProfileError(
+            f"'{shown}' is no name for a profile",
+            hint="Take letters, digits, '.', '_' and '-', and a letter or digit first.",
+        )
+
+
+def _valid(text: str, file: str) -> str:
+    read(text, file)
+    return text
+
+
+def _set(document: Document, path: KeyPath, value: Value, file: str) -> Document:
+    try:
+        return document.set(path, value)
+    except DocumentError as error:
+        raise _as_profile_error(error, file) from error
+
+
+def _without(document: Document, path: KeyPath, file: str) -> Document:
+    try:
+        return document.remove(path)
+    except DocumentError as error:
+        raise _as_profile_error(error, file) from error
+
+
+def _as_profile_error(error: DocumentError, file: str) -> ProfileError:
+    named = error.at(file)
+    return ProfileError(named.message, hint=f"{named.hint} `toolsync profile edit` opens the file.".strip())
