@@ -83,17 +83,24 @@ def drop(data: Value, path: KeyPath) -> Value:
 
 
 def equal(one: Value, other: Value) -> bool:
-    """Whether two parsed values are the same: `true` is not `1`, `1` is not `1.0`, NaN is NaN; key order is free."""
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return one.keys() == other.keys() and all(equal(value, other[key]) for key, value in one.items())
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(equal, one, other))
-    if type(one) is not type(other):
-        return False
-    if isinstance(one, float) and isinstance(other, float):
-        same_sign = math.copysign(1, one) == math.copysign(1, other)
-        return (math.isnan(one) and math.isnan(other)) or (one == other and same_sign)
-    return bool(one == other)
+    """Whether two parsed values are the same: `true` is not `1`, `1` is not `1.0`, NaN is NaN; key order is free.
+
+    Without recursion: files may be nested deeper than Python's stack.
+    """
+    pairs = [(one, other)]
+    while pairs:
+        one, other = pairs.pop()
+        if isinstance(one, Mapping) and isinstance(other, Mapping):
+            if one.keys() != other.keys():
+                return False
+            pairs.extend((value, other[key]) for key, value in one.items())
+        elif isinstance(one, list) and isinstance(other, list):
+            if len(one) != len(other):
+                return False
+            pairs.extend(zip(one, other, strict=True))
+        elif not _same_scalar(one, other):
+            return False
+    return True
 
 
 def index_of(items: Sequence[Value], step: Step) -> int | None:
@@ -105,6 +112,15 @@ def index_of(items: Sequence[Value], step: Step) -> int | None:
             if isinstance(item, Mapping) and item.get(step.key) == step.value:
                 return index
     return None
+
+
+def _same_scalar(one: Value, other: Value) -> bool:
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, float) and isinstance(other, float):
+        same_sign = math.copysign(1, one) == math.copysign(1, other)
+        return (math.isnan(one) and math.isnan(other)) or (one == other and same_sign)
+    return bool(one == other)
 
 
 def _child(data: Value, step: Step) -> Value:

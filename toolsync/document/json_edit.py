@@ -1,0 +1,225 @@
+"""Where a new member goes, and what goes with an old one: the splices of JSON's two edits of a container."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+
+from toolsync.document.json_layout import (
+    breaks,
+    comma_gap,
+    indent_of,
+    is_spread,
+    leads_with_comma,
+    line_end,
+    line_start,
+    next_line,
+    on_own_line,
+    skip_blank,
+    skip_blank_back,
+    style_at,
+)
+from toolsync.document.json_scan import Entry, Node, Tree
+from toolsync.document.json_write import Style
+from toolsync.document.splice import Splice
+
+Body = Callable[[Style], str]
+"""Spells the new member or item in the style of the place."""
+
+
+@dataclass(frozen=True)
+class Editor:
+    """Edits of one text; `keeps_trailing_comma` where its readers take a comma behind the last member."""
+
+    text: str
+    tree: Tree
+    keeps_trailing_comma: bool
+
+    def append(self, chain: Sequence[Node], body: Body, *, is_compact: bool) -> list[Splice]:
+        """A new last entry in the last container of `chain`.
+
+        `is_compact`: the new item is a scalar or an empty container, for which an empty list is not opened.
+        """
+        if chain[-1].entries:
+            return self._append_behind(chain, body)
+        return self._open(chain, body, is_compact=is_compact)
+
+    def _append_behind(self, chain: Sequence[Node], body: Body) -> list[Splice]:
+        """Behind the last entry and the comments on its line; comments further down were not its own, and stay last."""
+        text, container = self.text, chain[-1]
+        last = container.entries[-1]
+        anchor = self._end_of_line_comments(last, container)
+        ends_line = self._ends_line(anchor)
+        spread = is_spread(text, chain) or ends_line
+        style = self._entry_style(chain, spread=spread)
+        head = f"{style.eol}{style.indent}" if spread else (comma_gap(text, container) or style.comma)[1:]
+        if leads_with_comma(text, container, len(container.entries) - 1):
+            return [Splice(anchor, 0, style.eol + self._comma_head(container, style) + body(style))]
+        if last.comma is not None:
+            return [Splice(anchor, 0, head + body(style) + ("," if self.keeps_trailing_comma else ""))]
+        if not spread:
+            return [Splice(anchor, 0, "," + head + body(style))]
+        return [Splice(anchor, 0, head + body(style)), Splice(last.end, 0, ",")]
+
+    def _entry_style(self, chain: Sequence[Node], *, spread: bool) -> Style:
+        """The style of the last entry's neighbour; an item of a list is laid out as its siblings are."""
+        text, container = self.text, chain[-1]
+        last = container.entries[-1]
+        if on_own_line(text, container, len(container.entries) - 1) or not spread:
+            indent = indent_of(text, last.start if spread else last.end)
+            style = style_at(text, chain, spread=spread, indent=indent)
+        else:
+            style = style_at(text, chain, spread=spread, indent=indent_of(text, container.start))
+            style = style.deeper()
+        models = [entry.value for entry in container.entries if entry.value.entries]
+        if not models or (container.bracket == "{" and spread):
+            return style
+        model = models[-1]
+        pad = " " if text[model.start + 1 : model.start + 2] == " " else ""
+        return replace(style, spread=breaks(text, model.start, model.end), pad=pad)
+
+    def _comma_head(self, container: Node, style: Style) -> str:
+        start = line_start(self.text, container.entries[-1].start)
+        head = self.text[start : container.entries[-1].start]
+        return head if head.strip(" \t") == "," else f"{style.indent}, "
+
+    def _open(self, chain: Sequence[Node], body: Body, *, is_compact: bool) -> list[Splice]:
+        """The first entry of an empty container: behind the comments in it, which spoke of nothing else."""
+        text, container = self.text, chain[-1]
+        start, end = container.start + 1, container.end - 1
+        inside = self._comments_between(start, end)
+        spread = is_spread(text, chain)
+        if is_compact and container.bracket == "[" and not inside and not breaks(text, start, end):
+            spread = False
+        base = indent_of(text, container.start)
+        style = style_at(text, chain, spread=spread, indent=base)
+        if spread:
+            style = style.deeper()
+        if inside:
+            return self._open_behind(inside[-1], end, style, base, body)
+        if not spread:
+            pad = text[start:end][:1]
+            return [Splice(start, end - start, pad + body(style) + pad)]
+        line = style.eol + style.indent + body(style)
+        if breaks(text, start, end):
+            return [Splice(line_end(text, start), 0, line)]
+        return [Splice(start, end - start, line + style.eol + base)]
+
+    def _open_behind(
+        self, comment: tuple[int, int], end: int, style: Style, base: str, body: Body
+    ) -> list[Splice]:
+        text, at = self.text, comment[1]
+        if not style.spread:
+            return [Splice(at, 0, (" " if style.comma == ", " else "") + body(style))]
+        if text[line_start(text, comment[0]) : comment[0]].strip(" \t") == "":
+            style = replace(style, indent=indent_of(text, comment[0]))
+        line = style.eol + style.indent + body(style)
+        if breaks(text, at, end):
+            return [Splice(at, 0, line)]
+        return [Splice(at, end - at, line + style.eol + base)]
+
+    def remove(self, container: Node, indices: Collection[int]) -> list[Splice]:
+        """Entries with their commas and the comments on their lines; nothing else, but lines that become blank."""
+        kept = [index for index in range(len(container.entries)) if index not in indices]
+        commas = self._commas_to_go(container, indices, kept)
+        spans = [span for index in indices for span in self._own_spans(container, index)]
+        if not kept and not self._has_foreign_comment(container, spans):
+            return [Splice(container.start + 1, container.end - container.start - 2, "")]
+        merged = self._merged(spans + [(comma, comma + 1) for comma in commas])
+        splices = [self._tidied(span, container, is_comma=span[1] - span[0] == 1 and span[0] in commas) for span in merged]
+        if kept and kept[0] > 0 and leads_with_comma(self.text, container, kept[0]):
+            splices = self._reindented(splices, container, kept[0])
+        return sorted(splices, key=lambda splice: splice.start, reverse=True)
+
+    def _commas_to_go(self, container: Node, indices: Collection[int], kept: Sequence[int]) -> set[int]:
+        entries = container.entries
+        commas: set[int | None] = set()
+        for index in indices:
+            leads = leads_with_comma(self.text, container, index)
+            is_led = index + 1 < len(entries) and leads_with_comma(self.text, container, index + 1)
+            commas.add(entries[index - 1].comma if leads else None if is_led else entries[index].comma)
+        if kept and kept[0] > 0:
+            commas.add(entries[kept[0] - 1].comma)
+        if kept and entries[-1].comma is None and kept[-1] < len(entries) - 1:
+            commas.add(entries[kept[-1]].comma)
+        return {comma for comma in commas if comma is not None}
+
+    def _own_spans(self, container: Node, index: int) -> list[tuple[int, int]]:
+        """The entry itself, and the comments on its last line that are its own."""
+        entry = container.entries[index]
+        return [(entry.start, entry.end), *self._own_comments(entry, container)]
+
+    def _own_comments(self, entry: Entry, container: Node) -> list[tuple[int, int]]:
+        """Comments behind the value, on its line: before the comma, or behind it with nothing more on that line."""
+        before, behind = [], []
+        at = entry.end
+        limit = container.end - 1
+        for comment in self._comments_between(entry.end, limit):
+            if self.text[at : comment[0]].strip(" \t,"):
+                break
+            is_before = entry.comma is None or comment[0] < entry.comma
+            (before if is_before else behind).append(comment)
+            at = comment[1]
+        at = max(at, entry.comma + 1) if entry.comma is not None and behind else at
+        rest = skip_blank(self.text, at)
+        ends = rest >= limit or self.text[rest] in "\r\n"
+        return [*before, *(behind if ends else [])]
+
+    def _end_of_line_comments(self, entry: Entry, container: Node) -> int:
+        """The offset behind an entry, its comma, and its own comments."""
+        own = self._own_comments(entry, container)
+        return max([entry.end, *([entry.comma + 1] if entry.comma is not None else []), *(end for _, end in own)])
+
+    def _comments_between(self, start: int, end: int) -> list[tuple[int, int]]:
+        return [comment for comment in self.tree.comments if start <= comment[0] and comment[1] <= end]
+
+    def _ends_line(self, at: int) -> bool:
+        """Whether a line comment ends at `at`."""
+        return any(end == at and self.text.startswith("//", start) for start, end in self.tree.comments)
+
+    def _has_foreign_comment(self, container: Node, own: Collection[tuple[int, int]]) -> bool:
+        inside = self._comments_between(container.start, container.end)
+        return any(not any(start <= comment[0] < end for start, end in own) for comment in inside)
+
+    def _merged(self, spans: Collection[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Spans that only blanks part become one."""
+        merged: list[tuple[int, int]] = []
+        for start, end in sorted(spans):
+            if merged and skip_blank(self.text, merged[-1][1]) >= start:
+                merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+            else:
+                merged.append((start, end))
+        return merged
+
+    def _tidied(self, span: tuple[int, int], container: Node, *, is_comma: bool) -> Splice:
+        """The span with the white space that only it needed."""
+        text, (start, end) = self.text, span
+        head, tail = skip_blank_back(text, start), skip_blank(text, end)
+        begins_line = head <= line_start(text, start)
+        ends_line = tail == line_end(text, end)
+        is_last = tail == container.end - 1
+        if begins_line and ends_line:
+            start, end = line_start(text, start), next_line(text, end)
+        elif begins_line and is_last and not is_comma:
+            start = self._end_of_text_before(start)
+        elif ends_line or (is_last and not is_comma):
+            start = head
+        elif not is_comma:
+            end = tail
+        return Splice(start, end - start, "")
+
+    def _end_of_text_before(self, at: int) -> int:
+        """The offset behind the last thing before `at`, line ends skipped; not onto a line comment."""
+        before = len(self.text[:at].rstrip(" \t\r\n"))
+        return at if self._ends_line(before) else before
+
+    def _reindented(self, splices: list[Splice], container: Node, first: int) -> list[Splice]:
+        """Where commas lead the lines, the new first entry takes the head of the old one instead of its comma."""
+        text, entry = self.text, container.entries[first]
+        comma = container.entries[first - 1].comma
+        start = line_start(text, entry.start)
+        if comma is None or text[start : entry.start].strip(" \t") != ",":
+            return splices
+        head = indent_of(text, container.entries[0].start)
+        others = [splice for splice in splices if not splice.start <= comma < splice.end]
+        return [*others, Splice(start, entry.start - start, head)]

@@ -1,0 +1,288 @@
+"""Where everything stands in a JSON or JSONC text: containers, members, values, commas, comments, as spans.
+
+No recursion: a file may be nested as deep as it likes and gets a clean error.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+from toolsync.document.base import place
+from toolsync.errors import DocumentError
+from toolsync.masking import printable
+
+DEEPEST = 900
+"""More levels than this are refused: the standard parser, which judges every edit, ends at about a thousand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A value; `bracket` is `{`, `[` or, for a scalar, empty."""
+
+    start: int
+    end: int
+    bracket: str = ""
+    entries: tuple[Entry, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A member of an object, or an item of a list (`key` is None, `start` the value's)."""
+
+    start: int
+    key: str | None
+    key_end: int
+    value: Node
+    comma: int | None
+    """The offset of the comma behind it."""
+
+    @property
+    def end(self) -> int:
+        """The offset after its value."""
+        return self.value.end
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A whole text; `root` is None if it holds nothing but white space and comments."""
+
+    root: Node | None
+    comments: tuple[tuple[int, int], ...]
+    trailing_comma: int | None
+    """The offset of the first comma that has nothing behind it."""
+
+
+def scan(text: str) -> Tree:
+    """The spans of `text`.
+
+    Raises:
+        DocumentError: it is no JSON, comments and trailing commas aside; with line and column.
+    """
+    return _Scanner(text).tree()
+
+
+_SPACE = re.compile(r"[ \t\r\n]*+")
+_LINE_COMMENT = re.compile(r"//[^\r\n]*+")
+_STRING = re.compile(r'"(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+')
+_WORD = re.compile(r'[^\s,:\[\]{}"/]++')
+_SCALAR = re.compile(r"true|false|null|-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?")
+_CLOSER = {"{": "}", "[": "]"}
+_FOREIGN_WORDS = {
+    "NaN": "NaN is no JSON value",
+    "Infinity": "Infinity is no JSON value",
+    "-Infinity": "-Infinity is no JSON value",
+    "undefined": "undefined is no JSON value",
+    "True": "True is no JSON value; it is spelled true",
+    "False": "False is no JSON value; it is spelled false",
+    "None": "None is no JSON value; it is spelled null",
+}
+
+
+@dataclass(slots=True)
+class _Open:
+    """A container whose closer has not been met yet, and the member being read in it."""
+
+    start: int
+    bracket: str
+    entries: list[Entry] = field(default_factory=list)
+    entry_start: int = 0
+    key: str | None = None
+    key_end: int = 0
+
+
+class _Scanner:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 1 if text.startswith("\ufeff") else 0
+        self.comments: list[tuple[int, int]] = []
+        self.trailing_comma: int | None = None
+        self.open: list[_Open] = []
+
+    def tree(self) -> Tree:
+        self.skip()
+        root = None
+        if self.at < len(self.text):
+            root = self.root()
+            self.skip()
+            if self.at < len(self.text):
+                self.fail("something stands behind the end of the document")
+        return Tree(root, tuple(self.comments), self.trailing_comma)
+
+    def root(self) -> Node:
+        """Value after value until the outermost is closed."""
+        while True:
+            done = self.value()
+            while done is not None:
+                if not self.open:
+                    return done
+                done = self.after(done)
+
+    def value(self) -> Node | None:
+        """Reads a scalar or an opening bracket (and a closing one behind it); None if the container goes on."""
+        start, char = self.at, self.text[self.at : self.at + 1]
+        if char == '"':
+            return Node(start, self.string())
+        if char not in _CLOSER:
+            return self.word()
+        if len(self.open) >= DEEPEST:
+            self.fail(f"nested deeper than {DEEPEST} levels")
+        self.at += 1
+        self.open.append(_Open(start, char))
+        return self.entry()
+
+    def entry(self) -> Node | None:
+        """Reads up to the next value of the innermost container, or closes it."""
+        self.skip()
+        frame = self.open[-1]
+        char = self.text[self.at : self.at + 1]
+        if char in ("}", "]"):
+            return self.close()
+        frame.entry_start = frame.key_end = self.at
+        if frame.bracket == "{":
+            self.key(frame, char)
+        return None
+
+    def key(self, frame: _Open, char: str) -> None:
+        if char != '"':
+            self.fail(self.no_key(char))
+        frame.key_end = self.string()
+        frame.key = json.loads(self.text[frame.entry_start : frame.key_end])
+        self.skip()
+        if self.text[self.at : self.at + 1] != ":":
+            self.fail_or_unclosed(f"missing ':' after {self.shown(frame.entry_start, frame.key_end)}")
+        self.at += 1
+        self.skip()
+
+    def after(self, value: Node) -> Node | None:
+        """Files a finished value in its container, and reads the comma or closing bracket behind it."""
+        self.skip()
+        frame = self.open[-1]
+        char = self.text[self.at : self.at + 1]
+        comma = self.at if char == "," else None
+        frame.entries.append(Entry(frame.entry_start, frame.key, frame.key_end, value, comma))
+        if comma is not None:
+            self.at += 1
+            return self.entry()
+        if char in ("}", "]"):
+            return self.close()
+        return self.fail_or_unclosed(self.no_comma(frame, char))
+
+    def close(self) -> Node:
+        frame = self.open[-1]
+        closer = self.text[self.at]
+        if closer != _CLOSER[frame.bracket]:
+            line, _ = place(self.text, frame.start)
+            self.fail(f"'{closer}' cannot close the '{frame.bracket}' of line {line}")
+        if frame.entries and frame.entries[-1].comma is not None and self.trailing_comma is None:
+            self.trailing_comma = frame.entries[-1].comma
+        self.open.pop()
+        self.at += 1
+        return Node(frame.start, self.at, frame.bracket, tuple(frame.entries))
+
+    def skip(self) -> None:
+        """Moves behind white space and comments."""
+        while True:
+            self.at = self.end_of(_SPACE)
+            if not self.text.startswith("/", self.at):
+                return
+            start = self.at
+            if self.text.startswith("//", start):
+                self.at = self.end_of(_LINE_COMMENT)
+            elif self.text.startswith("/*", start):
+                end = self.text.find("*/", start + 2)
+                if end < 0:
+                    self.fail("the comment that opens here with '/*' is never closed")
+                self.at = end + 2
+            else:
+                self.fail("stray '/'")
+            self.comments.append((start, self.at))
+
+    def string(self) -> int:
+        """Moves behind a string; returns the offset there."""
+        start = self.at
+        self.at = self.end_of(_STRING)
+        char = self.text[self.at : self.at + 1]
+        if char == '"':
+            self.at += 1
+            return self.at
+        if char in ("", "\n", "\r"):
+            self.at = start
+            self.fail("this string is not closed on its line")
+        if char == "\\":
+            self.fail("a backslash that starts no JSON escape; a backslash itself is spelled \\\\")
+        name = "tab; it is spelled \\t" if char == "\t" else f"control character U+{ord(char):04X}"
+        self.fail(f"a string holds a raw {name}")
+
+    def word(self) -> Node:
+        """Reads a number, `true`, `false` or `null`."""
+        start, end = self.at, self.end_of(_WORD)
+        word = self.text[start:end]
+        if not _SCALAR.fullmatch(word):
+            self.fail_or_unclosed(self.no_value(word))
+        self.at = end
+        return Node(start, end)
+
+    def end_of(self, pattern: re.Pattern[str]) -> int:
+        match = pattern.match(self.text, self.at)
+        return match.end() if match else self.at
+
+    # What is wrong, in plain words. Values are never quoted: one of them may be a key.
+
+    def no_key(self, char: str) -> str:
+        if char == "'":
+            return "single quotes; JSON wants double quotes"
+        if char == ",":
+            return "a comma with nothing before it"
+        word = self.text[self.at : self.end_of(_WORD)]
+        if re.fullmatch(r"[\w$-]+", word):
+            return f"the key {printable(word, limit=40)} has no quotes"
+        return self.stray(char) or "a key must be a string in double quotes"
+
+    def no_comma(self, frame: _Open, char: str) -> str:
+        if char == ":":
+            return "stray ':'"
+        if frame.bracket == "{" and char == '"':
+            match = _STRING.match(self.text, self.at)
+            return f"missing comma before {self.shown(self.at, (match.end() if match else self.at) + 1)}"
+        return self.stray(char) or "missing comma before this"
+
+    def no_value(self, word: str) -> str:
+        if word in _FOREIGN_WORDS:
+            return _FOREIGN_WORDS[word]
+        if word.startswith("'"):
+            return "single quotes; JSON wants double quotes"
+        if re.match(r"[+-]?\.?[0-9]", word):
+            return "this is no JSON number"
+        char = self.text[self.at : self.at + 1]
+        if char == ",":
+            return "a comma with nothing before it"
+        return self.stray(char) or "a value is missing here, or is no JSON value (a string wants double quotes)"
+
+    def stray(self, char: str) -> str:
+        """Words for a character that nobody sees, or takes for a comment."""
+        if char == "#":
+            return "'#' starts no comment here"
+        if char and (ord(char) > 126 or ord(char) < 32) and not char.isalnum():
+            return f"stray character U+{ord(char):04X} ({unicodedata.name(char, 'no name')})"
+        return ""
+
+    def shown(self, start: int, end: int) -> str:
+        return printable(self.text[start:end], limit=60)
+
+    def fail_or_unclosed(self, reason: str) -> NoReturn:
+        """At the end of the text what matters is the bracket that was left open, not what is missing."""
+        if self.at >= len(self.text) and self.open:
+            frame = self.open[-1]
+            self.at = frame.start
+            self.fail(f"unclosed '{frame.bracket}'")
+        self.fail(reason)
+
+    def fail(self, reason: str) -> NoReturn:
+        if self.at >= len(self.text) and self.open:
+            self.fail_or_unclosed(reason)
+        line, column = place(self.text, self.at)
+        raise DocumentError(reason, line=line, column=column, hint="Mend it by hand; a broken file is never touched.")

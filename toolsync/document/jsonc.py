@@ -1,0 +1,173 @@
+"""JSON and JSONC documents, edited by span.
+
+Both read comments and trailing commas: people have them in strict files too. What differs is whether that is a
+fault, and that nothing of the kind is ever written into a strict file that has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import ClassVar, Self
+
+from toolsync.document import data as _data
+from toolsync.document.base import Document, Fault, Source, place
+from toolsync.document.data import MISSING, Value
+from toolsync.document.json_edit import Editor
+from toolsync.document.json_judge import data_of, members_of, same_elsewhere
+from toolsync.document.json_layout import breaks, eol_before, indent_of, is_spread, on_own_line, style_at
+from toolsync.document.json_scan import DEEPEST, Entry, Node, Tree, scan
+from toolsync.document.json_write import Style, quoted, spelled
+from toolsync.document.keypath import Item, KeyPath, Step
+from toolsync.document.splice import Splice
+from toolsync.errors import DocumentError
+
+
+class JsoncDocument(Document):
+    """JSON with comments and trailing commas, as VS Code, Zed and opencode read it."""
+
+    format: ClassVar[str] = "jsonc"
+    _keeps_trailing_comma: ClassVar[bool] = True
+
+    @cached_property
+    def _tree(self) -> Tree:
+        return scan(self.text)
+
+    @classmethod
+    def _judge(cls, text: str) -> Value:
+        try:
+            return data_of(text)
+        except (ValueError, RecursionError) as error:
+            scan(text)  # says what is wrong in plain words
+            line, column = place(text, getattr(error, "pos", 0))
+            reason = f"nested deeper than {DEEPEST} levels" if isinstance(error, RecursionError) else str(error)
+            raise DocumentError(reason, line=line, column=column) from error
+
+    def _edited(self, path: KeyPath, splices: Sequence[Splice], intended: Value) -> Self:
+        edited = super()._edited(path, splices, intended)
+        if not same_elsewhere(members_of(self.text), members_of(edited.text), path):
+            raise self._refused(path, "the result would change the order of members, or a duplicate")
+        return edited
+
+    def span(self, path: KeyPath) -> tuple[int, int] | None:
+        """Start and end offset of the value at `path`; of duplicates the last, which is the one that counts."""
+        chain = self._chain(path)
+        return (chain[-1].start, chain[-1].end) if len(chain) == len(path) + 1 else None
+
+    def leaves(self) -> Iterator[tuple[KeyPath, tuple[int, int]]]:
+        """Every scalar and its place, in the order of the text; duplicates too."""
+        waiting: list[tuple[KeyPath, Node]] = [((), self._tree.root)] if self._tree.root else []
+        while waiting:
+            path, node = waiting.pop()
+            if not node.bracket:
+                yield path, (node.start, node.end)
+            steps = [(*path, index if entry.key is None else entry.key) for index, entry in enumerate(node.entries)]
+            waiting.extend(reversed(list(zip(steps, (entry.value for entry in node.entries), strict=True))))
+
+    def _put(self, path: KeyPath, value: Value | Source) -> Sequence[Splice]:
+        chain = self._chain(path)
+        try:
+            if not chain:
+                return [self._new_root(_data.put({}, path, value))]
+            if len(chain) == len(path) + 1:
+                return [self._replaced(chain, value)]
+            return self._appended(chain, path[len(chain) - 1 :], value)
+        except ValueError as error:
+            raise self._refused(path, str(error)) from error
+
+    def _new_root(self, value: Value) -> Splice:
+        eol = eol_before(self.text, len(self.text))
+        is_line_begun = self.text.removeprefix("\ufeff").rstrip(" \t")[-1:] not in ("", "\n", "\r")
+        body = spelled(value, Style(spread=True, eol=eol))
+        return Splice(len(self.text), 0, (eol if is_line_begun else "") + body + eol)
+
+    def _replaced(self, chain: Sequence[Node], value: Value | Source) -> Splice:
+        old = chain[-1]
+        style = style_at(self.text, chain[:-1], spread=self._is_spread_value(chain), indent=indent_of(self.text, old.start))
+        return Splice(old.start, old.end - old.start, spelled(value, style))
+
+    def _is_spread_value(self, chain: Sequence[Node]) -> bool:
+        """Whether what replaces a value may take several lines: as it did, else as its container does."""
+        old = chain[-1]
+        if old.entries or len(chain) == 1:
+            return breaks(self.text, old.start, old.end) or len(chain) == 1
+        index = next(i for i, entry in enumerate(chain[-2].entries) if entry.value is old)
+        return on_own_line(self.text, chain[-2], index)
+
+    def _appended(self, chain: Sequence[Node], rest: KeyPath, value: Value | Source) -> list[Splice]:
+        step, below = rest[0], rest[1:]
+        content = _data.put({step.key: step.value} if isinstance(step, Item) else MISSING, below, value)
+
+        def body(style: Style) -> str:
+            key = f"{quoted(step)}{style.colon}" if isinstance(step, str) else ""
+            return key + spelled(content, style)
+
+        is_compact = not isinstance(content, (dict, list)) or not content
+        return self._editor.append(chain, body, is_compact=is_compact)
+
+    def _cut(self, path: KeyPath) -> Sequence[Splice]:
+        container = self._chain(path)[-2]
+        step = path[-1]
+        if isinstance(step, str):
+            return self._editor.remove(container, [i for i, entry in enumerate(container.entries) if entry.key == step])
+        index = _data.index_of(self.get(path[:-1]), step)
+        return [] if index is None else self._editor.remove(container, [index])
+
+    @property
+    def _editor(self) -> Editor:
+        return Editor(self.text, self._tree, self._keeps_trailing_comma)
+
+    def _chain(self, path: KeyPath) -> list[Node]:
+        """The nodes from the root towards `path`, as far as they are there."""
+        node, data = self._tree.root, self.data
+        chain = [node] if node else []
+        for step in path:
+            entry = _entry(node, data, step) if node else None
+            if entry is None:
+                break
+            node, data = entry.value, _data.get(data, (step,))
+            chain.append(node)
+        return chain
+
+    def _parsed(self, source: Source) -> Value:
+        if scan(source.text).root is None:
+            raise DocumentError("no value to set")
+        return self._judge(source.text)
+
+    def _spelled(self, value: Value) -> str:
+        return spelled(value, Style())
+
+
+class StrictJsonDocument(JsoncDocument):
+    """JSON as Claude Code reads it: one comment or trailing comma, and the whole file is ignored without a word.
+
+    A byte-order mark, CRLF and an empty file are taken.
+    """
+
+    format: ClassVar[str] = "json"
+    _keeps_trailing_comma: ClassVar[bool] = False
+
+    def __init__(self, text: str, log: tuple[Splice, ...] = ()) -> None:
+        super().__init__(text, log)
+        self.fault = self._found_fault()
+
+    def _found_fault(self) -> Fault | None:
+        comments = [(start, "a comment") for start, _ in self._tree.comments[:1]]
+        comma = self._tree.trailing_comma
+        commas = [] if comma is None else [(comma, "a trailing comma")]
+        for offset, name in sorted(comments + commas):
+            return Fault(*place(self.text, offset), f"{name}, which strict JSON does not know")
+        return None
+
+    def _edited(self, path: KeyPath, splices: Sequence[Splice], intended: Value) -> Self:
+        edited = super()._edited(path, splices, intended)
+        if edited.fault and not self.fault:
+            raise self._refused(path, f"the result would hold {edited.fault.reason}")
+        return edited
+
+
+def _entry(node: Node, data: Value, step: Step) -> Entry | None:
+    if isinstance(step, str):
+        return next((entry for entry in reversed(node.entries) if entry.key == step), None) if node.bracket == "{" else None
+    index = _data.index_of(data, step) if isinstance(data, list) else None
+    return None if index is None else node.entries[index]
