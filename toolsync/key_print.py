@@ -1,0 +1,141 @@
+"""`key print`: the command that tools run for the key. One line on stdout, or one line on stderr and exit code 2.
+
+It is answered before typer is imported, and reads no more of `profile.toml` than it needs. Run as a tool's helper
+(`python -I -m toolsync …`) it takes nothing of its caller's `PYTHON*`, `TOOLSYNC_*` and `XDG_*`: a repository may have
+set them. Run by a person (`toolsync key print`) it looks where every other command looks.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+from toolsync.errors import ProfileError, ToolsyncError
+from toolsync.masking import Secret, masked, printable
+
+_LONGEST_LINE = 700
+
+
+class Request(NamedTuple):
+    """What the command line asks for: a profile (None: the active one), and the profile file (None: the usual one)."""
+
+    profile: str | None
+    config: str | None
+
+
+def requested(arguments: Sequence[str]) -> Request | None:
+    """The request in `[--config PATH] key print [PROFILE]`; None for every other command line."""
+    config, words = None, []
+    rest = iter(arguments)
+    for argument in rest:
+        if argument == "--config":
+            config = next(rest, "")
+        elif argument.startswith("--config="):
+            config = argument.removeprefix("--config=")
+        else:
+            words.append(argument)
+    is_ours = words[:2] == ["key", "print"] and len(words) in (2, 3) and config != ""
+    if not is_ours or any(word.startswith("-") for word in words):
+        return None
+    return Request(words[2] if len(words) == 3 else None, config)  # noqa: PLR2004  key, print, PROFILE
+
+
+def run(request: Request) -> int:
+    """Print the key; the exit code: 0, 2 (said why), 130 (interrupted), 70 (a bug of ours)."""
+    try:
+        signal.signal(signal.SIGTERM, _stop)  # so that the program of a `command:` is ended too
+        _put(_key(request, is_isolated=bool(sys.flags.isolated)))
+    except ToolsyncError as error:
+        return _said(f"{error.message}. {error.hint}", 2)
+    except OSError as error:
+        return _said(f"the key cannot be printed: {error.strerror}", 2)
+    except KeyboardInterrupt:
+        return 130
+    except Exception as error:  # noqa: BLE001  a tool's user must not meet a traceback, which could hold the key
+        return _said(f"key print met a bug ({type(error).__name__}); please report it", 70)
+    return 0
+
+
+def config_file(request: Request, environ: Mapping[str, str], home: Path, platform: str, *, is_isolated: bool) -> Path:
+    """The profile file: `--config`, else `TOOLSYNC_CONFIG`, else the platform's (as platformdirs finds it).
+
+    A folder means the `profile.toml` in it.
+    """
+    named = request.config or ("" if is_isolated else environ.get("TOOLSYNC_CONFIG", ""))
+    if named:
+        return Path(named) / "profile.toml" if Path(named).is_dir() else Path(named)
+    return _config_dir({} if is_isolated else environ, home, platform) / "toolsync" / "profile.toml"
+
+
+def _config_dir(environ: Mapping[str, str], home: Path, platform: str) -> Path:
+    if platform == "darwin":
+        return home / "Library" / "Application Support"
+    if platform == "win32":
+        return Path(environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
+    xdg = environ.get("XDG_CONFIG_HOME", "").strip()
+    return Path(xdg) if xdg else home / ".config"
+
+
+def _key(request: Request, *, is_isolated: bool) -> Secret:
+    from toolsync.profile import KeyRef  # dataclasses cost more than the command line that is not ours
+    from toolsync.secret.reference import resolve  # likewise
+    from toolsync.secret.vault import UNATTENDED_SECONDS, SystemVault  # likewise
+
+    path = config_file(request, os.environ, Path.home(), sys.platform, is_isolated=is_isolated)
+    text = _reference(_read(path), request.profile, str(path))
+    dropped = ("PYTHON", "TOOLSYNC_") if is_isolated else ()
+    environ = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
+    return resolve(KeyRef.parse(text), lambda: SystemVault(timeout_seconds=UNATTENDED_SECONDS), environ)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    import tomllib  # the whole schema has been met by what wrote the file
+
+    try:
+        return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+    except OSError as error:
+        raise ProfileError(f"{path}: {error.strerror}", hint="Make it with `toolsync init`.") from error
+    except (ValueError, RecursionError) as error:
+        reason = "not UTF-8 text" if isinstance(error, UnicodeDecodeError) else str(error)
+        raise ProfileError(f"{path}: {reason}", hint="Mend it by hand.") from error
+
+
+def _reference(content: Mapping[str, Any], wanted: str | None, name: str) -> str:
+    """The key reference of the profile `wanted`, or of the active one."""
+    profile = content.get("active") if wanted is None else wanted
+    if not isinstance(profile, str) or not profile:
+        raise ProfileError(f"{name}: no profile is active", hint="Choose one with `toolsync use NAME`.")
+    shown = printable(profile, limit=80)
+    profiles = content.get("profiles")
+    table = profiles.get(profile) if isinstance(profiles, dict) else None
+    if not isinstance(table, dict):
+        raise ProfileError(
+            f"{name}: there is no profile '{shown}'", hint="`toolsync profile list` shows those there are."
+        )
+    if not isinstance(table.get("key"), str):
+        raise ProfileError(f"{name}: profiles.{shown} has no key reference", hint='Write key = "keyring:NAME".')
+    return str(table["key"])
+
+
+def _put(key: Secret) -> None:
+    """Straight to the descriptor: no buffer keeps the key, or fails when the interpreter is already closing."""
+    rest = (key.reveal() + "\n").encode("ascii")
+    while rest:
+        rest = rest[os.write(1, rest) :]
+
+
+def _said(text: str, exit_code: int) -> int:
+    text = " ".join(printable(masked(text), limit=_LONGEST_LINE).split())
+    try:
+        os.write(2, f"toolsync: {text}\n".encode())
+    except OSError:
+        return exit_code  # nobody listens
+    return exit_code
+
+
+def _stop(_signal: int, _frame: object) -> NoReturn:
+    raise SystemExit(128 + signal.SIGTERM)

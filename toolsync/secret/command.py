@@ -1,0 +1,177 @@
+"""What a program prints, for `command:` references: no shell, no terminal, a time limit, its output in no error."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePath
+from threading import Thread
+from typing import IO
+
+from toolsync.errors import KeyMissingError, SecretError
+from toolsync.masking import Secret, masked, printable
+
+_MOST_BYTES = 64 * 1024
+_TRY = "Run the command of the profile's key by hand."
+_DRAIN_SECONDS = 1.0
+"""How long output is waited for once the program has ended: a child of its own may still hold the pipe."""
+
+
+def output(line: str, environ: Mapping[str, str], *, timeout_seconds: float) -> tuple[str, str]:
+    """The program's name, and the one line that it prints, without white space around it.
+
+    The program is found on `PATH`, or named by an absolute path; never in the current folder, which may be anybody's.
+    It runs in the home folder, in `environ`.
+
+    Raises:
+        KeyMissingError: it prints nothing.
+        SecretError: it cannot be started, fails, takes too long or prints more than one line; its output is not shown.
+    """
+    argv = words(line)
+    name = printable(PurePath(argv[0]).name, limit=80)
+    returncode, out, err = _run([_found(argv[0], name, environ), *argv[1:]], name, environ, timeout_seconds)
+    text = out.decode(errors="replace").strip()
+    for each in text.splitlines():
+        Secret(each.strip())  # known from here on, so that it is masked in what the program says on stderr
+    if returncode != 0:
+        raise SecretError(f"'{name}' {_ending(returncode)}{_said(err)}", hint=_TRY)
+    if not text:
+        raise KeyMissingError(f"'{name}' printed nothing{_said(err)}", hint="Its first line must be the key.")
+    if len(text.splitlines()) > 1:
+        raise SecretError(f"'{name}' printed more than one line", hint="It must print the key and nothing else.")
+    return name, text
+
+
+def words(line: str, *, platform: str = sys.platform) -> list[str]:
+    """`line` as a list of arguments, by the rules of POSIX shells (quotes and backslashes) or of Windows programs.
+
+    Raises:
+        SecretError: a quotation mark is not closed, or there is no word.
+    """
+    try:
+        argv = _windows_words(line) if platform == "win32" else shlex.split(line)
+    except ValueError as error:
+        raise SecretError(
+            f"the key's command cannot be split into words: {error}", hint="Close its quotation marks."
+        ) from error
+    if not argv or not argv[0]:
+        raise SecretError("the key's command names no program", hint="Write command:PROGRAM ARGUMENTS.")
+    return argv
+
+
+def _windows_words(line: str) -> list[str]:
+    """The rules of Microsoft's C runtime: 2n backslashes and a quote are n and a delimiter, 2n+1 are n and a quote."""
+    argv: list[str] = []
+    word, is_quoted, is_word, slashes = "", False, False, 0
+    for character in line:
+        if character == "\\":
+            slashes, is_word = slashes + 1, True
+            continue
+        if character == '"':
+            word += "\\" * (slashes // 2) + ('"' if slashes % 2 else "")
+            is_quoted ^= slashes % 2 == 0
+            slashes, is_word = 0, True
+            continue
+        word, slashes = word + "\\" * slashes, 0
+        if character in " \t" and not is_quoted:
+            argv, word, is_word = ([*argv, word] if is_word else argv), "", False
+        else:
+            word, is_word = word + character, True
+    if is_quoted:
+        raise ValueError("No closing quotation")
+    return [*argv, word + "\\" * slashes] if is_word else argv
+
+
+def _found(program: str, name: str, environ: Mapping[str, str]) -> str:
+    if PurePath(program).is_absolute():
+        places = [program]
+    elif PurePath(program).name != program:
+        raise SecretError(f"'{name}' is named by a relative path", hint="Write it absolute, or put it on PATH.")
+    else:
+        places = environ.get("PATH", os.defpath).split(os.pathsep)
+    for place in places:
+        found = shutil.which(program, path=place) if PurePath(place).is_absolute() else None
+        if found and PurePath(found).is_absolute():  # on Windows, `which` looks into the current folder first
+            return found
+    raise SecretError(f"there is no program '{name}'", hint="Install it, or write its absolute path into the profile.")
+
+
+def _run(
+    argv: Sequence[str], name: str, environ: Mapping[str, str], timeout_seconds: float
+) -> tuple[int, bytes, bytes]:
+    """Exit code, stdout and stderr, each cut at a size that no key has."""
+    try:
+        process = subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            cwd=_home(),
+            env=dict(environ),
+            start_new_session=True,  # a group of its own, to be ended as one
+        )
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it has a NUL character"
+        raise SecretError(f"'{name}' cannot be started: {reason}", hint=_TRY) from error
+    assert process.stdout is not None and process.stderr is not None  # noqa: S101, PT018  asked for above
+    drains = [_Drain(process.stdout), _Drain(process.stderr)]
+    try:
+        process.wait(timeout_seconds)
+    except subprocess.TimeoutExpired as error:
+        raise SecretError(
+            f"'{name}' did not finish within {timeout_seconds:g} s",
+            hint="It has no terminal to ask on: sign in to it first, or keep the key in the keyring.",
+        ) from error
+    finally:
+        if process.poll() is None:
+            _end(process)
+    return process.returncode, drains[0].taken(), drains[1].taken()
+
+
+class _Drain(Thread):
+    """Reads a pipe to its end, so that the program is never held up, and keeps the beginning."""
+
+    def __init__(self, pipe: IO[bytes]) -> None:
+        super().__init__(name="toolsync-drain", daemon=True)
+        self._pipe = pipe
+        self._kept = bytearray()
+        self.start()
+
+    def run(self) -> None:
+        with self._pipe:
+            while chunk := self._pipe.read(4096):
+                self._kept += chunk[: _MOST_BYTES - len(self._kept)]
+
+    def taken(self) -> bytes:
+        self.join(_DRAIN_SECONDS)
+        return bytes(self._kept)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the program and its children; it has not been waited for, so the group's number is still its own."""
+    if sys.platform == "win32":
+        subprocess.run(["taskkill", "/F", "/T", "/PID", str(process.pid)], capture_output=True, check=False)
+    else:
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _home() -> Path:
+    """Not the current folder: version managers let its files choose which program runs."""
+    home = Path("~").expanduser()
+    return home if home.is_dir() else Path(home.anchor or os.sep)
+
+
+def _ending(returncode: int) -> str:
+    return f"ended with exit code {returncode}" if returncode > 0 else f"was ended by signal {-returncode}"
+
+
+def _said(err: bytes) -> str:
+    text = " ".join(printable(masked(err.decode(errors="replace")), limit=300).split())
+    return f": {text}" if text else ""

@@ -1,0 +1,57 @@
+"""What may be a key: one word of visible ASCII, for it goes into a request's header and onto one line."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from toolsync.errors import KeyMissingError, SecretError
+from toolsync.masking import Secret
+
+_FOREIGN = re.compile(r"[^\x21-\x7e]")
+_QUOTES = "\"'`"
+
+
+def checked(text: str, source: str) -> Secret:
+    """The key in `text`.
+
+    Args:
+        text: what a person typed, or what `source` holds; never shown.
+        source: where it comes from, as an error is to name it (`the key`, `env:API_KEY`).
+
+    Raises:
+        KeyMissingError: it is empty.
+        SecretError: it cannot be a key; says why and at which position, counted from 1.
+    """
+    if not text.strip():
+        raise KeyMissingError(f"{source} is empty", hint="A key is one line of visible ASCII characters.")
+    secret = Secret(text.strip())
+    fault = _FOREIGN.search(text)
+    if fault is not None:
+        raise SecretError(f"{source} has {_named(fault[0])} at position {fault.start() + 1}", hint=_advice(text))
+    if len(text) > 1 and text[0] == text[-1] and text[0] in _QUOTES:
+        raise SecretError(f"{source} stands in quotation marks", hint="Give the key without them.")
+    return secret
+
+
+def without_line_end(text: str) -> str:
+    """`text` without the one line end that `echo`, an editor or a pipe adds to it."""
+    return text.removesuffix("\n").removesuffix("\r")
+
+
+def _named(character: str) -> str:
+    if character in "\r\n":
+        return "a line break"
+    if character == "\t":
+        return "a tab"
+    if character == " ":
+        return "a space"
+    if unicodedata.category(character) == "Cc":
+        return f"a control character (U+{ord(character):04X})"
+    return f"a character that is not ASCII (U+{ord(character):04X})"
+
+
+def _advice(text: str) -> str:
+    if text.lower().startswith("bearer "):
+        return "Give the key alone, without the word 'Bearer'."
+    return "A key is one line of visible ASCII characters: copy it again, without what stands around it."
