@@ -12,7 +12,7 @@ from toolsync.masking import printable
 from toolsync.remembered import Memory
 from toolsync.resources import schema
 
-_ASIDE = "Run `toolsync apply --forget` to set it aside; what was applied before can then no longer be undone."
+_ASIDE = "Move it away to begin anew; what was applied before can then no longer be undone."
 
 
 def path_in(state_dir: Path) -> Path:
