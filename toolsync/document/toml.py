@@ -1,0 +1,302 @@
+"""TOML documents: spans of our own place the text, `tomlkit` spells what is written, `tomli` judges every result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import takewhile
+from typing import ClassVar, Self, cast
+
+import tomli
+
+from toolsync.document import data as _data
+from toolsync.document import splice as _splice
+from toolsync.document.base import Document, Source, place
+from toolsync.document.data import MISSING, Value
+from toolsync.document.keypath import Item, KeyPath
+from toolsync.document.splice import Splice
+from toolsync.document.toml_judge import data_of
+from toolsync.document.toml_layout import Layout
+from toolsync.document.toml_scan import Blank, Header, Node, Pair, Place, Statement
+from toolsync.document.toml_value import cut_back, entry_inserted, entry_removed, pair, spelled, spelled_key
+from toolsync.errors import EditRefusedError
+
+_IN_BLOCK = "its table lies between the begin and end comments of another tool"
+
+
+class TomlDocument(Document):
+    """A TOML file: what is new goes where a person would put it, in the form that its table already has."""
+
+    format: ClassVar[str] = "toml"
+
+    @cached_property
+    def _layout(self) -> Layout:
+        return Layout(self.text)
+
+    def span(self, path: KeyPath) -> tuple[int, int] | None:
+        """Start and end of the value at `path`; None for tables with headers or dotted keys, and where nothing is."""
+        node = self._layout.node(self._place(path))
+        return (node.start, node.end) if node and self.get(path) is not MISSING else None
+
+    def position(self, path: KeyPath) -> tuple[int, int] | None:
+        """1-based line and column of the value at `path`, or of the first key or header that makes it a table."""
+        here = super().position(path)
+        if here is not None or not path or self.get(path) is MISSING:
+            return here
+        lines = self._layout.under(self._place(path))
+        return place(self.text, self._layout.statements[lines[0]].key.start) if lines else None
+
+    def leaves(self) -> Iterator[tuple[KeyPath, tuple[int, int]]]:
+        """Every scalar in the order of the text."""
+        for line in self._layout.statements.values():
+            if isinstance(line, Pair):
+                yield from _leaves(line.path, line.value)
+
+    @classmethod
+    def _judge(cls, text: str) -> Value:
+        return data_of(text)
+
+    def _parsed(self, source: Source) -> Value:
+        try:
+            data = tomli.loads(f"value = {source.text}")
+        except (ValueError, RecursionError) as error:
+            raise EditRefusedError("what should be set is no TOML value", hint="Nothing was changed.") from error
+        if data.keys() != {"value"}:
+            raise EditRefusedError("what should be set is more than one TOML value", hint="Nothing was changed.")
+        return data["value"]
+
+    def _spelled(self, value: Value) -> str:
+        return spelled(value)
+
+    def _place(self, path: KeyPath) -> Place:
+        """As much of `path` as stands in the data, list items by their position."""
+        here, found = self.data, []
+        for step in path:
+            known = _data.index_of(here, step) if isinstance(here, list) else step
+            if known is None or _data.get(here, (known,)) is MISSING:
+                break
+            found.append(cast("str | int", known))
+            here = here[known]
+        return tuple(found)
+
+    # Setting.
+
+    def _put(self, path: KeyPath, value: Value | Source) -> Sequence[Splice]:
+        at = self._place(path)
+        try:
+            if not path:
+                raise ValueError("the whole file is not one value")  # noqa: TRY301
+            return self._replaced(at, value) if len(at) == len(path) else self._added(at, path[len(at) :], value)
+        except ValueError as error:
+            raise self._refused(path, str(error)) from error
+
+    def _replaced(self, at: Place, value: Value | Source) -> Sequence[Splice]:
+        node, old = self._layout.node(at), self.get(at)
+        if node and (isinstance(value, Source) or "\n" not in self.text[node.start : node.end]):
+            return [Splice(node.start, node.end - node.start, self._text(value))]
+        new = self._parsed(value) if isinstance(value, Source) else value
+        if isinstance(old, Mapping) and isinstance(new, Mapping):
+            return self._since(self._merged_table(at, old, new))
+        if (
+            isinstance(old, list)
+            and isinstance(new, list)
+            and new
+            and (node or all(isinstance(i, Mapping) for i in new))
+        ):
+            return self._since(self._merged_list(at, old, new))
+        if node:
+            return [Splice(node.start, node.end - node.start, self._text(value))]
+        return self._since(self.remove(at).set(at, new))
+
+    def _merged_table(self, at: Place, old: Value, new: Value) -> Self:
+        """Key by key, so that the comments in the table stay with the keys that stay."""
+        document = self
+        for key, value in new.items():
+            document = document.set((*at, key), value)
+        for key in [key for key in old if key not in new]:
+            document = document.remove((*at, key))
+        return document
+
+    def _merged_list(self, at: Place, old: Value, new: Value) -> Self:
+        """Item by item, what is the same at both ends left alone."""
+        shorter = min(len(old), len(new))
+        head = next((n for n in range(shorter) if not _data.equal(old[n], new[n])), shorter)
+        most = shorter - head if self._layout.node(at) else 0
+        tail = next((n for n in range(most) if not _data.equal(old[-1 - n], new[-1 - n])), most)
+        document = self
+        for n in range(head, shorter - tail):
+            document = document.set((*at, n), new[n])
+        for n in reversed(range(shorter - tail, len(old) - tail)):
+            document = document.remove((*at, n))
+        for n in range(shorter - tail, len(new) - tail):
+            document = document._then(document._item_inserted(at, n, new[n]))  # noqa: SLF001  of its own kind
+        return document
+
+    def _item_inserted(self, at: Place, index: int, value: Value) -> Sequence[Splice]:
+        node = self._layout.node(at)
+        if node:
+            return entry_inserted(self.text, node, spelled(value), index - 1)
+        return [self._new_section(f"[[{_header(at)}]]", at, value)]
+
+    def _added(self, at: Place, rest: KeyPath, value: Value | Source) -> Sequence[Splice]:
+        """What is new at `rest` under `at`, which is there: in the form that `at` has."""
+        way = self._layout.walk(at)
+        if way:
+            return self._added_in_value(*way[-1], rest, value)
+        if isinstance(rest[0], Item):
+            return self._added_in_list(at, len(self.get(at)), rest[0], rest[1:], value)
+        names = _leading_names(rest)
+        if self._layout.kind(at) == "dotted":
+            last = self._layout.dotted(at)[-1]
+            key = self._dotted_prefix(at, last) + spelled_key(names)
+            return [self._new_key(last, key, self._text(value, rest[len(names) :]))]
+        if len(names) < len(rest):
+            return self._added_in_list((*at, *names), 0, cast("Item", rest[len(names)]), rest[len(names) + 1 :], value)
+        if len(rest) == 1 and self._layout.kind(at) == "section" and (at or not isinstance(value, Mapping)):
+            return [self._new_key_of(at, spelled_key(names), self._text(value))]
+        if len(rest) == 1 and isinstance(value, Mapping):
+            table, body = (*at, *names), value
+        else:
+            table, body = (*at, *names[:-1]), {names[-1]: value}
+        return [self._new_section(f"[{_header(table)}]", table, body)]
+
+    def _added_in_value(self, node: Node, ahead: Place, rest: KeyPath, value: Value | Source) -> Sequence[Splice]:
+        if node.kind == "array":
+            text = self._text(value, rest[1:]) if len(rest) == 1 else spelled(self._wrapped(rest, value)[0])
+        else:
+            text = spelled_key(cast("tuple[str, ...]", (*ahead, rest[0]))) + " = " + self._text(value, rest[1:])
+        return entry_inserted(self.text, node, text, len(node.members) - 1)
+
+    def _added_in_list(
+        self, at: Place, index: int, item: Item, rest: KeyPath, value: Value | Source
+    ) -> Sequence[Splice]:
+        """A new `[[at]]`; what lies deeper in it is set in a second step, where it finds its table."""
+        if not rest:
+            body = self._parsed(value) if isinstance(value, Source) else value
+            if not isinstance(body, Mapping):
+                raise ValueError("a list of tables holds only tables")
+            return [self._new_section(f"[[{_header(at)}]]", at, body)]
+        section = self._new_section(f"[[{_header(at)}]]", at, {item.key: item.value})
+        return self._since(self._then([section]).set((*at, index, *rest), value))
+
+    def _new_section(self, header: str, path: Place, body: Mapping[str, Value | Source]) -> Splice:
+        """A header with its keys, at the end, one blank line before it."""
+        lines = [header, *(pair(key, self._text(value)) for key, value in body.items())]
+        spot, known = self._layout.spot_for_table(path), self._layout.lines
+        if spot is None:
+            raise ValueError(_IN_BLOCK)
+        follows_blank = spot == 0 or isinstance(known[spot - 1], Blank)
+        if spot == len(known):
+            return self._layout.inserted(spot, lines if follows_blank else ["", *lines])
+        return self._layout.inserted(spot, [*lines, ""] if follows_blank else lines)
+
+    def _new_key_of(self, section: Place, key: str, text: str) -> Splice:
+        """A key line after the last one of `section`."""
+        own = [n for n, line in self._layout.statements.items() if isinstance(line, Pair) and line.section == section]
+        if own:
+            return self._new_key(own[-1], key, text)
+        spot, known = self._layout.spot_for_key(section, None), self._layout.lines
+        if spot is None:
+            raise ValueError(_IN_BLOCK)
+        line = (
+            f"{self._indent(self._layout.statements[self._layout.headers[section]]) if section else ''}{key} = {text}"
+        )
+        before = [""] if not section and spot > 0 and not isinstance(known[spot - 1], Blank) else []
+        after = [""] if not section and spot < len(known) and not isinstance(known[spot], Blank) else []
+        return self._layout.inserted(spot, [*before, line, *after])
+
+    def _new_key(self, last: int, key: str, text: str) -> Splice:
+        """A key line after line `last`, in its style."""
+        model = cast("Pair", self._layout.statements[last])
+        spot = self._layout.spot_for_key(model.section, last)
+        if spot is None:
+            raise ValueError(_IN_BLOCK)
+        equals = "=" if model.value.start == model.key.ends[-1] + 1 else " = "
+        return self._layout.inserted(spot, [self._indent(model) + key + equals + text])
+
+    def _dotted_prefix(self, at: Place, last: int) -> str:
+        """The part of the key on line `last` that names `at`, as it is spelled there, with a dot."""
+        line = cast("Pair", self._layout.statements[last])
+        return self.text[line.key.start : line.key.ends[len(at) - len(line.section) - 1]] + "."
+
+    def _indent(self, line: Statement) -> str:
+        return self.text[line.start : line.key.start].partition("[")[0]
+
+    def _text(self, value: Value | Source, rest: KeyPath = ()) -> str:
+        if isinstance(value, Source) and not rest:
+            return value.text
+        return spelled(self._wrapped(rest, value))
+
+    def _wrapped(self, rest: KeyPath, value: Value | Source) -> Value:
+        return _data.put(MISSING, rest, self._parsed(value) if isinstance(value, Source) else value)
+
+    # Removing.
+
+    def _cut(self, path: KeyPath) -> Sequence[Splice]:
+        if not path:
+            raise self._refused(path, "the whole file cannot be removed")
+        at = self._place(path)
+        inside = [step for step in self._layout.walk(at) if step[1]]
+        return self._cut_in_value(at, *inside[-1]) if inside else self._cut_lines(at)
+
+    def _cut_in_value(self, at: Place, node: Node, ahead: Place) -> Sequence[Splice]:
+        if node.kind == "array":
+            return entry_removed(self.text, node, cast("int", ahead[0]))
+        keys = [member.key.parts if member.key else () for member in node.members]
+        hits = [n for n, parts in enumerate(keys) if parts[: len(ahead)] == ahead]
+        if len(hits) > 1:  # a table by dotted keys: one key after the other
+            return self._since(self.remove((*at, *keys[hits[0]][len(ahead) :])).remove(at))
+        member = node.members[hits[0]]
+        keeps_parent = sum(parts[: len(ahead) - 1] == ahead[:-1] for parts in keys) > 1
+        if len(ahead) == 1 or keeps_parent or member.key is None:
+            return entry_removed(self.text, node, hits[0])
+        return cut_back(member.value, member.key, len(ahead) - 1)
+
+    def _cut_lines(self, at: Place) -> Sequence[Splice]:
+        """Every line that defines something at `at`; a parent that only they made stays, as an empty one."""
+        lines, parent = self._layout.under(at), at[:-1]
+        others = set(self._layout.under(parent)).difference(lines)
+        if not parent or others:
+            return self._layout.removed(lines)
+        if isinstance(at[-1], int):
+            return self._since(self.remove(parent).set(parent, []))
+        first = self._layout.statements[lines[0]]
+        names = [step for step in parent if isinstance(step, str)]
+        return [*self._layout.removed(lines[1:]), self._shortened(first, len(names))]
+
+    def _shortened(self, line: Statement, names: int) -> Splice:
+        """The line shortened to an empty table, named by the first `names` parts of its path."""
+        start = line.start + len(self._indent(line))
+        if isinstance(line, Header):
+            new = f"[{self.text[line.key.start : line.key.ends[names - 1]]}]"
+        else:
+            own = names - sum(isinstance(step, str) for step in line.section)
+            new = f"{self.text[line.key.start : line.key.ends[own - 1]]} = {{}}"
+        end = line.start + len(self.text[line.start : line.end].rstrip("\r\n"))
+        return Splice(start, end - start, new)
+
+    def _then(self, splices: Sequence[Splice]) -> Self:
+        return type(self)(_splice.apply(self.text, splices), (*self.log, *splices))
+
+    def _since(self, document: Self) -> Sequence[Splice]:
+        return document.log[len(self.log) :]
+
+
+def _leaves(path: Place, node: Node) -> Iterator[tuple[KeyPath, tuple[int, int]]]:
+    waiting = [(path, node)]
+    while waiting:
+        path, node = waiting.pop()
+        if node.kind == "scalar":
+            yield path, (node.start, node.end)
+        steps = ((member.key.parts if member.key else (n,), member.value) for n, member in enumerate(node.members))
+        waiting.extend(reversed([((*path, *step), value) for step, value in steps]))
+
+
+def _leading_names(path: KeyPath) -> tuple[str, ...]:
+    """The keys that `path` begins with, up to the first list item."""
+    return tuple(step for step in takewhile(lambda step: isinstance(step, str), path) if isinstance(step, str))
+
+
+def _header(path: Place) -> str:
+    """How a header names `path`: without list positions, which it takes from where it stands."""
+    return spelled_key([step for step in path if isinstance(step, str)])
