@@ -16,7 +16,9 @@ from typing import IO
 from toolsync.errors import KeyMissingError, SecretError
 from toolsync.masking import Secret, masked, printable
 
-_MOST_BYTES = 64 * 1024
+_MOST_BYTES = 16 * 1024
+"""More than servers take in a header."""
+_ALONE = "It must print the key, and nothing else, on stdout."
 _TRY = "Run the command of the profile's key by hand."
 _DRAIN_SECONDS = 1.0
 """How long output is waited for once the program has ended: a child of its own may still hold the pipe."""
@@ -40,10 +42,12 @@ def output(line: str, environ: Mapping[str, str], *, timeout_seconds: float) -> 
         Secret(each.strip())  # known from here on, so that it is masked in what the program says on stderr
     if returncode != 0:
         raise SecretError(f"'{name}' {_ending(returncode)}{_said(err)}", hint=_TRY)
+    if len(out) == _MOST_BYTES:
+        raise SecretError(f"'{name}' printed more than a key can have", hint=_ALONE)
     if not text:
-        raise KeyMissingError(f"'{name}' printed nothing{_said(err)}", hint="Its first line must be the key.")
+        raise KeyMissingError(f"'{name}' printed nothing{_said(err)}", hint=_ALONE)
     if len(text.splitlines()) > 1:
-        raise SecretError(f"'{name}' printed more than one line", hint="It must print the key and nothing else.")
+        raise SecretError(f"'{name}' printed more than one line", hint=_ALONE)
     return name, text
 
 

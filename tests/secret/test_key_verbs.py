@@ -1,0 +1,60 @@
+"""`key set`, `key list`, `key remove`, without their words to a person."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from toolsync.commands.key import KeySet, StoredKey, list_keys, remove_key, set_key
+from toolsync.errors import SecretError, UsageError
+from toolsync.masking import Secret
+from toolsync.profile import KeyRef, Profile
+from toolsync.secret.vault import MemoryVault
+
+KEY = "sk-invented-0123456789"
+
+
+def profile(name: str, key: str) -> Profile:
+    return Profile(name, "https://gateway.example", "model", KeyRef.parse(key))
+
+
+def test_a_key_is_set_from_a_line(tmp_path: Path) -> None:
+    vault = MemoryVault()
+    assert set_key(f"{KEY}\r\n", "work", vault, tmp_path) == KeySet("work", vault.backend, is_changed=True)
+    assert vault.get("work") == Secret(KEY)
+    assert set_key(KEY, "keyring:work", vault, tmp_path) == KeySet("work", vault.backend, is_changed=False)
+
+
+@pytest.mark.parametrize("text", ["", "\n", f"{KEY}\n\n", f"{KEY}\n{KEY}", f" {KEY}", "ключ"])
+def test_what_cannot_be_a_key_is_not_stored(tmp_path: Path, text: str) -> None:
+    vault = MemoryVault()
+    with pytest.raises(SecretError):
+        set_key(text, "work", vault, tmp_path)
+    assert (vault.get("work"), list(tmp_path.iterdir())) == (None, [])
+
+
+@pytest.mark.parametrize("name", ["", "a b", "../x", "[red]x[/red]", "\x1b[31m", KEY, "sk-ant-api03-x", "x" * 65, "a/b="])
+def test_what_is_no_name_may_be_a_key_and_is_not_shown(tmp_path: Path, name: str) -> None:
+    for verb in (lambda: set_key(KEY, name, MemoryVault(), tmp_path), lambda: remove_key(name, MemoryVault(), tmp_path)):
+        with pytest.raises(UsageError, match=r"^that is no name for a key$"):
+            verb()
+
+
+def test_keys_are_listed_by_name_with_their_profiles(tmp_path: Path) -> None:
+    vault = MemoryVault()
+    set_key(KEY, "old", vault, tmp_path)
+    set_key(KEY, "work", vault, tmp_path)
+    profiles = [profile("a", "keyring:work"), profile("b", "keyring:work"), profile("c", "keyring:new"), profile("d", "env:K")]
+    assert list_keys(vault, tmp_path, profiles) == (
+        StoredKey("new", ("c",), is_stored=False),
+        StoredKey("old", (), is_stored=True),
+        StoredKey("work", ("a", "b"), is_stored=True),
+    )
+
+
+def test_a_removed_key_is_gone_from_the_list(tmp_path: Path) -> None:
+    vault = MemoryVault()
+    set_key(KEY, "work", vault, tmp_path)
+    assert [remove_key("work", vault, tmp_path), remove_key("work", vault, tmp_path)] == [True, False]
+    assert list_keys(vault, tmp_path, []) == ()
