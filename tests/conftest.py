@@ -29,13 +29,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="append",
         default=[],
         metavar="NAME=FILE",
-        help="run the corpus tests of NAME (jsonc, toml, real) over FILE instead of tests/corpus/NAME.jsonl; repeatable",
+        help="run the corpus tests of NAME over FILE instead of tests/corpus/NAME.jsonl; repeatable",
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
-        "markers", "corpus(name, **fields): runs for each row of that corpus whose fields have one of the given values"
+        "markers",
+        "corpus(name, where=None, **fields): runs for each row of that corpus for which `where` is true, "
+        "and whose fields have one of the given values",
     )
 
 
@@ -44,10 +46,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     marker = metafunc.definition.get_closest_marker("corpus")
     if marker is None:
         return
+    fields = dict(marker.kwargs)
+    where = fields.pop("where", None) or (lambda _: True)
     rows = [
         row
         for row in corpus_rows(metafunc.config, marker.args[0])
-        if all(row.get(field) in values for field, values in marker.kwargs.items())
+        if all(row.get(field) in values for field, values in fields.items()) and where(row)
     ]
     metafunc.parametrize("row", rows, ids=[str(row["name"]) for row in rows])
 

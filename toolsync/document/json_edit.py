@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from toolsync.document.json_layout import (
     breaks,
@@ -53,13 +54,14 @@ class Editor:
         spread = is_spread(text, chain) or ends_line
         style = self._entry_style(chain, spread=spread)
         head = f"{style.eol}{style.indent}" if spread else (comma_gap(text, container) or style.comma)[1:]
-        if leads_with_comma(text, container, len(container.entries) - 1):
+        if last.comma is None and leads_with_comma(text, container, len(container.entries) - 1):
             return [Splice(anchor, 0, style.eol + self._comma_head(container, style) + body(style))]
         if last.comma is not None:
             return [Splice(anchor, 0, head + body(style) + ("," if self.keeps_trailing_comma else ""))]
         if not spread:
             return [Splice(anchor, 0, "," + head + body(style))]
-        return [Splice(anchor, 0, head + body(style)), Splice(last.end, 0, ",")]
+        comma = anchor if breaks(text, last.end, anchor) else last.end
+        return [Splice(anchor, 0, head + body(style)), Splice(comma, 0, ",")]
 
     def _entry_style(self, chain: Sequence[Node], *, spread: bool) -> Style:
         """The style of the last entry's neighbour; an item of a list is laid out as its siblings are."""
@@ -105,9 +107,7 @@ class Editor:
             return [Splice(line_end(text, start), 0, line)]
         return [Splice(start, end - start, line + style.eol + base)]
 
-    def _open_behind(
-        self, comment: tuple[int, int], end: int, style: Style, base: str, body: Body
-    ) -> list[Splice]:
+    def _open_behind(self, comment: tuple[int, int], end: int, style: Style, base: str, body: Body) -> list[Splice]:
         text, at = self.text, comment[1]
         if not style.spread:
             return [Splice(at, 0, (" " if style.comma == ", " else "") + body(style))]
@@ -121,28 +121,28 @@ class Editor:
     def remove(self, container: Node, indices: Collection[int]) -> list[Splice]:
         """Entries with their commas and the comments on their lines; nothing else, but lines that become blank."""
         kept = [index for index in range(len(container.entries)) if index not in indices]
-        commas = self._commas_to_go(container, indices, kept)
+        commas = self._commas_to_go(container, kept)
         spans = [span for index in indices for span in self._own_spans(container, index)]
         if not kept and not self._has_foreign_comment(container, spans):
             return [Splice(container.start + 1, container.end - container.start - 2, "")]
         merged = self._merged(spans + [(comma, comma + 1) for comma in commas])
-        splices = [self._tidied(span, container, is_comma=span[1] - span[0] == 1 and span[0] in commas) for span in merged]
+        splices = [
+            self._tidied(span, container, is_comma=span[1] - span[0] == 1 and span[0] in commas) for span in merged
+        ]
         if kept and kept[0] > 0 and leads_with_comma(self.text, container, kept[0]):
             splices = self._reindented(splices, container, kept[0])
         return sorted(splices, key=lambda splice: splice.start, reverse=True)
 
-    def _commas_to_go(self, container: Node, indices: Collection[int], kept: Sequence[int]) -> set[int]:
+    def _commas_to_go(self, container: Node, kept: Sequence[int]) -> set[int]:
+        """All commas but one between each two entries that stay, and a trailing one if there was one."""
         entries = container.entries
-        commas: set[int | None] = set()
-        for index in indices:
-            leads = leads_with_comma(self.text, container, index)
-            is_led = index + 1 < len(entries) and leads_with_comma(self.text, container, index + 1)
-            commas.add(entries[index - 1].comma if leads else None if is_led else entries[index].comma)
-        if kept and kept[0] > 0:
-            commas.add(entries[kept[0] - 1].comma)
-        if kept and entries[-1].comma is None and kept[-1] < len(entries) - 1:
-            commas.add(entries[kept[-1]].comma)
-        return {comma for comma in commas if comma is not None}
+        staying = {
+            entries[index - 1 if leads_with_comma(self.text, container, index) else before].comma
+            for before, index in pairwise(kept)
+        }
+        if kept and entries[-1].comma is not None:
+            staying.add(entries[kept[-1]].comma)
+        return {entry.comma for entry in entries if entry.comma is not None and entry.comma not in staying}
 
     def _own_spans(self, container: Node, index: int) -> list[tuple[int, int]]:
         """The entry itself, and the comments on its last line that are its own."""
@@ -151,7 +151,8 @@ class Editor:
 
     def _own_comments(self, entry: Entry, container: Node) -> list[tuple[int, int]]:
         """Comments behind the value, on its line: before the comma, or behind it with nothing more on that line."""
-        before, behind = [], []
+        before: list[tuple[int, int]] = []
+        behind: list[tuple[int, int]] = []
         at = entry.end
         limit = container.end - 1
         for comment in self._comments_between(entry.end, limit):

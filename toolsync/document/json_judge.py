@@ -121,12 +121,12 @@ def _plain(text: str) -> str:
     kept = list(text)
     before, comma = "", None  # the token before this one; the comma, if that was one with something before it
     for match in _TOKEN.finditer(text):
-        token = match[0]
-        if token[:2] in ("//", "/*"):
-            kept[match.start() : match.end()] = " " * len(token)
+        piece = match[0]
+        if piece[:2] in ("//", "/*"):
+            kept[match.start() : match.end()] = " " * len(piece)
             continue
-        if token in ("}", "]") and comma is not None:
+        if piece in ("}", "]") and comma is not None:
             kept[comma] = " "
-        comma = match.start() if token == "," and before not in ("", ",", ":", "{", "[") else None
-        before = token
+        comma = match.start() if piece == "," and before not in ("", ",", ":", "{", "[") else None
+        before = piece
     return "".join(kept)

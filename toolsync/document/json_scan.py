@@ -9,7 +9,6 @@ import json
 import re
 import unicodedata
 from dataclasses import dataclass, field
-from typing import NoReturn
 
 from toolsync.document.base import place
 from toolsync.errors import DocumentError
@@ -109,7 +108,7 @@ class _Scanner:
             root = self.root()
             self.skip()
             if self.at < len(self.text):
-                self.fail("something stands behind the end of the document")
+                raise self.wrong("something stands behind the end of the document")
         return Tree(root, tuple(self.comments), self.trailing_comma)
 
     def root(self) -> Node:
@@ -129,7 +128,7 @@ class _Scanner:
         if char not in _CLOSER:
             return self.word()
         if len(self.open) >= DEEPEST:
-            self.fail(f"nested deeper than {DEEPEST} levels")
+            raise self.wrong(f"nested deeper than {DEEPEST} levels")
         self.at += 1
         self.open.append(_Open(start, char))
         return self.entry()
@@ -148,12 +147,12 @@ class _Scanner:
 
     def key(self, frame: _Open, char: str) -> None:
         if char != '"':
-            self.fail(self.no_key(char))
+            raise self.wrong(self.no_key(char))
         frame.key_end = self.string()
         frame.key = json.loads(self.text[frame.entry_start : frame.key_end])
         self.skip()
         if self.text[self.at : self.at + 1] != ":":
-            self.fail_or_unclosed(f"missing ':' after {self.shown(frame.entry_start, frame.key_end)}")
+            raise self.wrong("missing ':' after a key")
         self.at += 1
         self.skip()
 
@@ -169,14 +168,14 @@ class _Scanner:
             return self.entry()
         if char in ("}", "]"):
             return self.close()
-        return self.fail_or_unclosed(self.no_comma(frame, char))
+        raise self.wrong(self.no_comma(frame, char))
 
     def close(self) -> Node:
         frame = self.open[-1]
         closer = self.text[self.at]
         if closer != _CLOSER[frame.bracket]:
             line, _ = place(self.text, frame.start)
-            self.fail(f"'{closer}' cannot close the '{frame.bracket}' of line {line}")
+            raise self.wrong(f"'{closer}' cannot close the '{frame.bracket}' of line {line}")
         if frame.entries and frame.entries[-1].comma is not None and self.trailing_comma is None:
             self.trailing_comma = frame.entries[-1].comma
         self.open.pop()
@@ -195,10 +194,10 @@ class _Scanner:
             elif self.text.startswith("/*", start):
                 end = self.text.find("*/", start + 2)
                 if end < 0:
-                    self.fail("the comment that opens here with '/*' is never closed")
+                    raise self.wrong("the comment that opens here with '/*' is never closed")
                 self.at = end + 2
             else:
-                self.fail("stray '/'")
+                raise self.wrong("stray '/'")
             self.comments.append((start, self.at))
 
     def string(self) -> int:
@@ -211,18 +210,18 @@ class _Scanner:
             return self.at
         if char in ("", "\n", "\r"):
             self.at = start
-            self.fail("this string is not closed on its line")
+            raise self.wrong("this string is not closed on its line")
         if char == "\\":
-            self.fail("a backslash that starts no JSON escape; a backslash itself is spelled \\\\")
+            raise self.wrong("a backslash that starts no JSON escape; a backslash itself is spelled \\\\")
         name = "tab; it is spelled \\t" if char == "\t" else f"control character U+{ord(char):04X}"
-        self.fail(f"a string holds a raw {name}")
+        raise self.wrong(f"a string holds a raw {name}")
 
     def word(self) -> Node:
         """Reads a number, `true`, `false` or `null`."""
         start, end = self.at, self.end_of(_WORD)
         word = self.text[start:end]
         if not _SCALAR.fullmatch(word):
-            self.fail_or_unclosed(self.no_value(word))
+            raise self.wrong(self.no_value(word))
         self.at = end
         return Node(start, end)
 
@@ -238,16 +237,16 @@ class _Scanner:
         if char == ",":
             return "a comma with nothing before it"
         word = self.text[self.at : self.end_of(_WORD)]
-        if re.fullmatch(r"[\w$-]+", word):
+        if re.fullmatch(r"[\w$-]+", word) and self.is_before_colon(self.at + len(word)):
             return f"the key {printable(word, limit=40)} has no quotes"
         return self.stray(char) or "a key must be a string in double quotes"
 
     def no_comma(self, frame: _Open, char: str) -> str:
         if char == ":":
             return "stray ':'"
-        if frame.bracket == "{" and char == '"':
-            match = _STRING.match(self.text, self.at)
-            return f"missing comma before {self.shown(self.at, (match.end() if match else self.at) + 1)}"
+        end = self.end_of(_STRING) + 1
+        if frame.bracket == "{" and char == '"' and self.is_before_colon(end):
+            return f"missing comma before {printable(self.text[self.at : end], limit=60)}"
         return self.stray(char) or "missing comma before this"
 
     def no_value(self, word: str) -> str:
@@ -266,23 +265,16 @@ class _Scanner:
         """Words for a character that nobody sees, or takes for a comment."""
         if char == "#":
             return "'#' starts no comment here"
-        if char and (ord(char) > 126 or ord(char) < 32) and not char.isalnum():
+        if char and not char.isalnum() and not (char.isascii() and char.isprintable()):
             return f"stray character U+{ord(char):04X} ({unicodedata.name(char, 'no name')})"
         return ""
 
-    def shown(self, start: int, end: int) -> str:
-        return printable(self.text[start:end], limit=60)
+    def is_before_colon(self, at: int) -> bool:
+        return self.text[at:].lstrip(" \t").startswith(":")
 
-    def fail_or_unclosed(self, reason: str) -> NoReturn:
-        """At the end of the text what matters is the bracket that was left open, not what is missing."""
+    def wrong(self, reason: str) -> DocumentError:
+        """The error at this place; at the end of the text it is about the bracket that was left open."""
         if self.at >= len(self.text) and self.open:
-            frame = self.open[-1]
-            self.at = frame.start
-            self.fail(f"unclosed '{frame.bracket}'")
-        self.fail(reason)
-
-    def fail(self, reason: str) -> NoReturn:
-        if self.at >= len(self.text) and self.open:
-            self.fail_or_unclosed(reason)
+            self.at, reason = self.open[-1].start, f"unclosed '{self.open[-1].bracket}'"
         line, column = place(self.text, self.at)
-        raise DocumentError(reason, line=line, column=column, hint="Mend it by hand; a broken file is never touched.")
+        return DocumentError(reason, line=line, column=column, hint="Mend it by hand; a broken file is never touched.")

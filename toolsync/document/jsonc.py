@@ -15,7 +15,7 @@ from toolsync.document.base import Document, Fault, Source, place
 from toolsync.document.data import MISSING, Value
 from toolsync.document.json_edit import Editor
 from toolsync.document.json_judge import data_of, members_of, same_elsewhere
-from toolsync.document.json_layout import breaks, eol_before, indent_of, is_spread, on_own_line, style_at
+from toolsync.document.json_layout import breaks, eol_before, indent_of, on_own_line, style_at
 from toolsync.document.json_scan import DEEPEST, Entry, Node, Tree, scan
 from toolsync.document.json_write import Style, quoted, spelled
 from toolsync.document.keypath import Item, KeyPath, Step
@@ -35,6 +35,8 @@ class JsoncDocument(Document):
 
     @classmethod
     def _judge(cls, text: str) -> Value:
+        if text.count("{") + text.count("[") > DEEPEST:
+            scan(text)  # later Pythons parse deeper than earlier ones; the limit is ours
         try:
             return data_of(text)
         except (ValueError, RecursionError) as error:
@@ -83,7 +85,9 @@ class JsoncDocument(Document):
 
     def _replaced(self, chain: Sequence[Node], value: Value | Source) -> Splice:
         old = chain[-1]
-        style = style_at(self.text, chain[:-1], spread=self._is_spread_value(chain), indent=indent_of(self.text, old.start))
+        style = style_at(
+            self.text, chain[:-1], spread=self._is_spread_value(chain), indent=indent_of(self.text, old.start)
+        )
         return Splice(old.start, old.end - old.start, spelled(value, style))
 
     def _is_spread_value(self, chain: Sequence[Node]) -> bool:
@@ -168,6 +172,10 @@ class StrictJsonDocument(JsoncDocument):
 
 def _entry(node: Node, data: Value, step: Step) -> Entry | None:
     if isinstance(step, str):
-        return next((entry for entry in reversed(node.entries) if entry.key == step), None) if node.bracket == "{" else None
+        return (
+            next((entry for entry in reversed(node.entries) if entry.key == step), None)
+            if node.bracket == "{"
+            else None
+        )
     index = _data.index_of(data, step) if isinstance(data, list) else None
     return None if index is None else node.entries[index]

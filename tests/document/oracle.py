@@ -1,0 +1,259 @@
+"""What a JSONC text holds, found without any code of the editor: the oracle of the document tests.
+
+One character machine cuts a text into tokens and comments; a plain recursive reader makes of the tokens what the text
+means (objects as lists of pairs, so that order and duplicates count) and where each member stands.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Any
+
+Value = Any
+
+DEEPEST = 900
+"""No parser that recurses follows deeper than some such number, ours say this one."""
+
+
+@dataclass(frozen=True)
+class Token:
+    """A piece of text: a bracket, comma, colon, string or word, or a comment."""
+
+    start: int
+    text: str
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
+
+    @property
+    def is_comment(self) -> bool:
+        return self.text[:2] in ("//", "/*")
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number as it is spelled: 1.0 is not 1.00."""
+
+    spelled: str
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The oracle's view of a text.
+
+    `value` is `("{", [[key, value], …])`, `("[", [value, …])`, or a scalar; numbers as they are spelled.
+    """
+
+    value: Value
+    tokens: list[Token]
+    members: dict[tuple[str | int, ...], tuple[int, int]]
+    """Path to the span of member or item, key included; of duplicates the last."""
+
+    @property
+    def comments(self) -> list[str]:
+        return [token.text for token in self.tokens if token.is_comment]
+
+
+def read(text: str) -> Reading:
+    """The text's tokens and meaning.
+
+    Raises:
+        ValueError: it is no JSON, comments and trailing commas aside.
+    """
+    tokens = list(_tokens(text.removeprefix("\ufeff"), len(text) - len(text.removeprefix("\ufeff"))))
+    reader = _Reader([token for token in tokens if not token.is_comment])
+    value = reader.document()
+    return Reading(value, tokens, reader.members)
+
+
+def pairs(value: Value) -> Value:
+    """Plain data in the oracle's shape."""
+    if isinstance(value, dict):
+        return ("{", [[key, pairs(item)] for key, item in value.items()])
+    if isinstance(value, list):
+        return ("[", [pairs(item) for item in value])
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return Number(json.dumps(value))
+    return value
+
+
+def put(value: Value, path: tuple[str | int, ...], new: Value) -> Value:
+    """What setting `path` has to make of `value`: the last of duplicates changes, a new member is the last."""
+    if not path:
+        return pairs(new)
+    kind, items = value if value is not None else ("{", [])
+    at = _index(kind, items, path[0])
+    if kind == "[":
+        return kind, [*items[:at], put(items[at], path[1:], new), *items[at + 1 :]]
+    if at is None:
+        return kind, [*items, [path[0], put(None, path[1:], new)]]
+    return kind, [*items[:at], [path[0], put(items[at][1], path[1:], new)], *items[at + 1 :]]
+
+
+def drop(value: Value, path: tuple[str | int, ...]) -> Value:
+    """What removing `path` has to make of `value`: duplicates go too, else an older value would come to life."""
+    kind, items = value
+    at = _index(kind, items, path[0])
+    if len(path) > 1:
+        inner = drop(items[at] if kind == "[" else items[at][1], path[1:])
+        return kind, [*items[:at], inner if kind == "[" else [path[0], inner], *items[at + 1 :]]
+    if kind == "[":
+        return kind, [*items[:at], *items[at + 1 :]]
+    return kind, [item for item in items if item[0] != path[0]]
+
+
+def lines_gone(before: str, after: str) -> list[str]:
+    """The lines of `before`, line ends included, that `after` does not have in the same order."""
+    one, other = _lines(before), _lines(after)
+    blocks = SequenceMatcher(a=one, b=other, autojunk=False).get_opcodes()
+    return [line for kind, start, end, _, _ in blocks if kind != "equal" for line in one[start:end]]
+
+
+def foreign_comments(text: str, path: tuple[str | int, ...]) -> Counter[str]:
+    """The comments that the removal of `path` must leave: all but those inside the member, or behind it on its line."""
+    reading = read(text)
+    start, end = reading.members[path]
+    kept = []
+    for token in reading.tokens:
+        inside = start <= token.start < end
+        between = text[end : token.start]
+        beside = token.start >= end and not re.search(r"[\r\n]", _without_comments(between))
+        if token.is_comment and not inside and not beside:
+            kept.append(token.text)
+    return Counter(kept)
+
+
+def neighbours(text: str) -> list[tuple[str, str, str]]:
+    """Of each comment: itself, what stands before it on its line (commas aside), and what stands below it."""
+    tokens = read(text).tokens
+    found = []
+    for index, token in enumerate(tokens):
+        if not token.is_comment:
+            continue
+        before = next((t for t in reversed(tokens[:index]) if not t.is_comment and t.text != ","), None)
+        after = next((t for t in tokens[index + 1 :] if not t.is_comment), None)
+        beside = before is not None and not re.search(r"[\r\n]", _without_comments(text[before.end : token.start]))
+        found.append(
+            (token.text, before.text if before and beside else "", "" if beside or after is None else after.text)
+        )
+    return found
+
+
+def _without_comments(gap: str) -> str:
+    return re.sub(r"/\*.*?\*/", "", gap, flags=re.DOTALL)
+
+
+def _lines(text: str) -> list[str]:
+    return re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+", text)
+
+
+def _index(kind: str, items: list[Any], step: str | int) -> Value:
+    if kind == "[":
+        return step
+    return max((at for at, item in enumerate(items) if item[0] == step), default=None)
+
+
+def _tokens(text: str, offset: int) -> Iterator[Token]:  # noqa: C901  one branch a kind of token
+    at = 0
+    while at < len(text):
+        start, char = at, text[at]
+        at += 1
+        if char in " \t\r\n":
+            continue
+        if char == '"':
+            while at < len(text) and text[at] != '"':
+                at += 2 if text[at] == "\\" else 1
+            at += 1
+        elif text.startswith("//", start):
+            while at < len(text) and text[at] not in "\r\n":
+                at += 1
+        elif text.startswith("/*", start):
+            at = text.find("*/", start + 2) + 2
+            if at < 2:
+                raise ValueError("comment never closed")
+        elif char not in "{}[],:":
+            while at < len(text) and text[at] not in ' \t\r\n{}[],:"/':
+                at += 1
+        yield Token(start + offset, text[start:at])
+
+
+class _Reader:
+    def __init__(self, tokens: list[Token]) -> None:
+        self.tokens = tokens
+        self.at = 0
+        self.members: dict[tuple[str | int, ...], tuple[int, int]] = {}
+
+    def document(self) -> Value:
+        if not self.tokens:
+            return ("{", [])
+        value = self.value(())
+        if self.at < len(self.tokens):
+            raise ValueError("something behind the end")
+        return value
+
+    def value(self, path: tuple[str | int, ...]) -> Value:
+        token = self.next()
+        if token.text == "{":
+            return "{", self.items(path, "}")
+        if token.text == "[":
+            return "[", self.items(path, "]")
+        if re.match(r"-?[0-9]", token.text):
+            json.loads(token.text)
+            return Number(token.text)
+        return json.loads(token.text, parse_constant=_refuse)
+
+    def items(self, path: tuple[str | int, ...], closer: str) -> list[Any]:
+        if len(path) >= DEEPEST:
+            raise ValueError("nested too deeply")
+        items: list[Any] = []
+        while self.peek() != closer:
+            if items:
+                self.expect(",")
+                if self.peek() == closer:
+                    break
+            start = self.tokens[self.at].start if self.at < len(self.tokens) else 0
+            if closer == "]":
+                step: str | int = len(items)
+                items.append(self.value((*path, step)))
+            else:
+                step = self.key()
+                self.forget((*path, step))
+                items.append([step, self.value((*path, step))])
+            self.members[*path, step] = (start, self.tokens[self.at - 1].end)
+        self.next()
+        return items
+
+    def key(self) -> str:
+        key = json.loads(self.next().text)
+        if not isinstance(key, str):
+            raise TypeError("a key that is no string")
+        self.expect(":")
+        return key
+
+    def forget(self, path: tuple[str | int, ...]) -> None:
+        """A later duplicate hides the earlier one with all that is in it."""
+        for other in [known for known in self.members if known[: len(path)] == path]:
+            del self.members[other]
+
+    def expect(self, text: str) -> None:
+        if self.next().text != text:
+            raise ValueError(f"'{text}' is missing")
+
+    def peek(self) -> str:
+        return self.tokens[self.at].text if self.at < len(self.tokens) else ""
+
+    def next(self) -> Token:
+        if self.at >= len(self.tokens):
+            raise ValueError("the text ends too early")
+        self.at += 1
+        return self.tokens[self.at - 1]
+
+
+def _refuse(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")
