@@ -17,11 +17,10 @@ from toolsync.document.keypath import Item, KeyPath
 from toolsync.document.splice import Splice
 from toolsync.document.toml_judge import data_of
 from toolsync.document.toml_layout import Layout
-from toolsync.document.toml_scan import Blank, Header, Node, Pair, Place, Statement
+from toolsync.document.toml_lines import dotted_key_added, emptied, header, key_added, removed, section_added
+from toolsync.document.toml_scan import Node, Pair, Place
 from toolsync.document.toml_value import cut_back, entry_inserted, entry_removed, pair, spelled, spelled_key
 from toolsync.errors import EditRefusedError
-
-_IN_BLOCK = "its table lies between the begin and end comments of another tool"
 
 
 class TomlDocument(Document):
@@ -136,7 +135,7 @@ class TomlDocument(Document):
         node = self._layout.node(at)
         if node:
             return entry_inserted(self.text, node, spelled(value), index - 1)
-        return [self._new_section(f"[[{_header(at)}]]", at, value)]
+        return [self._section("[[{}]]", at, value)]
 
     def _added(self, at: Place, rest: KeyPath, value: Value | Source) -> Sequence[Splice]:
         """What is new at `rest` under `at`, which is there: in the form that `at` has."""
@@ -147,18 +146,16 @@ class TomlDocument(Document):
             return self._added_in_list(at, len(self.get(at)), rest[0], rest[1:], value)
         names = _leading_names(rest)
         if self._layout.kind(at) == "dotted":
-            last = self._layout.dotted(at)[-1]
-            key = self._dotted_prefix(at, last) + spelled_key(names)
-            return [self._new_key(last, key, self._text(value, rest[len(names) :]))]
+            return [dotted_key_added(self._layout, at, spelled_key(names), self._text(value, rest[len(names) :]))]
         if len(names) < len(rest):
             return self._added_in_list((*at, *names), 0, cast("Item", rest[len(names)]), rest[len(names) + 1 :], value)
         if len(rest) == 1 and self._layout.kind(at) == "section" and (at or not isinstance(value, Mapping)):
-            return [self._new_key_of(at, spelled_key(names), self._text(value))]
+            return [key_added(self._layout, at, spelled_key(names), self._text(value))]
         if len(rest) == 1 and isinstance(value, Mapping):
             table, body = (*at, *names), value
         else:
             table, body = (*at, *names[:-1]), {names[-1]: value}
-        return [self._new_section(f"[{_header(table)}]", table, body)]
+        return [self._section("[{}]", table, body)]
 
     def _added_in_value(self, node: Node, ahead: Place, rest: KeyPath, value: Value | Source) -> Sequence[Splice]:
         if node.kind == "array":
@@ -175,52 +172,13 @@ class TomlDocument(Document):
             body = self._parsed(value) if isinstance(value, Source) else value
             if not isinstance(body, Mapping):
                 raise ValueError("a list of tables holds only tables")
-            return [self._new_section(f"[[{_header(at)}]]", at, body)]
-        section = self._new_section(f"[[{_header(at)}]]", at, {item.key: item.value})
+            return [self._section("[[{}]]", at, body)]
+        section = self._section("[[{}]]", at, {item.key: item.value})
         return self._since(self._then([section]).set((*at, index, *rest), value))
 
-    def _new_section(self, header: str, path: Place, body: Mapping[str, Value | Source]) -> Splice:
-        """A header with its keys, at the end, one blank line before it."""
-        lines = [header, *(pair(key, self._text(value)) for key, value in body.items())]
-        spot, known = self._layout.spot_for_table(path), self._layout.lines
-        if spot is None:
-            raise ValueError(_IN_BLOCK)
-        follows_blank = spot == 0 or isinstance(known[spot - 1], Blank)
-        if spot == len(known):
-            return self._layout.inserted(spot, lines if follows_blank else ["", *lines])
-        return self._layout.inserted(spot, [*lines, ""] if follows_blank else lines)
-
-    def _new_key_of(self, section: Place, key: str, text: str) -> Splice:
-        """A key line after the last one of `section`."""
-        own = [n for n, line in self._layout.statements.items() if isinstance(line, Pair) and line.section == section]
-        if own:
-            return self._new_key(own[-1], key, text)
-        spot, known = self._layout.spot_for_key(section, None), self._layout.lines
-        if spot is None:
-            raise ValueError(_IN_BLOCK)
-        line = (
-            f"{self._indent(self._layout.statements[self._layout.headers[section]]) if section else ''}{key} = {text}"
-        )
-        before = [""] if not section and spot > 0 and not isinstance(known[spot - 1], Blank) else []
-        after = [""] if not section and spot < len(known) and not isinstance(known[spot], Blank) else []
-        return self._layout.inserted(spot, [*before, line, *after])
-
-    def _new_key(self, last: int, key: str, text: str) -> Splice:
-        """A key line after line `last`, in its style."""
-        model = cast("Pair", self._layout.statements[last])
-        spot = self._layout.spot_for_key(model.section, last)
-        if spot is None:
-            raise ValueError(_IN_BLOCK)
-        equals = "=" if model.value.start == model.key.ends[-1] + 1 else " = "
-        return self._layout.inserted(spot, [self._indent(model) + key + equals + text])
-
-    def _dotted_prefix(self, at: Place, last: int) -> str:
-        """The part of the key on line `last` that names `at`, as it is spelled there, with a dot."""
-        line = cast("Pair", self._layout.statements[last])
-        return self.text[line.key.start : line.key.ends[len(at) - len(line.section) - 1]] + "."
-
-    def _indent(self, line: Statement) -> str:
-        return self.text[line.start : line.key.start].partition("[")[0]
+    def _section(self, brackets: str, path: Place, body: Mapping[str, Value | Source]) -> Splice:
+        lines = [pair(key, self._text(value)) for key, value in body.items()]
+        return section_added(self._layout, path, [brackets.format(header(path)), *lines])
 
     def _text(self, value: Value | Source, rest: KeyPath = ()) -> str:
         if isinstance(value, Source) and not rest:
@@ -257,23 +215,12 @@ class TomlDocument(Document):
         lines, parent = self._layout.under(at), at[:-1]
         others = set(self._layout.under(parent)).difference(lines)
         if not parent or others:
-            return self._layout.removed(lines)
+            return removed(self._layout, lines)
         if isinstance(at[-1], int):
             return self._since(self.remove(parent).set(parent, []))
         first = self._layout.statements[lines[0]]
         names = [step for step in parent if isinstance(step, str)]
-        return [*self._layout.removed(lines[1:]), self._shortened(first, len(names))]
-
-    def _shortened(self, line: Statement, names: int) -> Splice:
-        """The line shortened to an empty table, named by the first `names` parts of its path."""
-        start = line.start + len(self._indent(line))
-        if isinstance(line, Header):
-            new = f"[{self.text[line.key.start : line.key.ends[names - 1]]}]"
-        else:
-            own = names - sum(isinstance(step, str) for step in line.section)
-            new = f"{self.text[line.key.start : line.key.ends[own - 1]]} = {{}}"
-        end = line.start + len(self.text[line.start : line.end].rstrip("\r\n"))
-        return Splice(start, end - start, new)
+        return [*removed(self._layout, lines[1:]), emptied(self._layout, first, len(names))]
 
     def _then(self, splices: Sequence[Splice]) -> Self:
         return type(self)(_splice.apply(self.text, splices), (*self.log, *splices))
@@ -295,8 +242,3 @@ def _leaves(path: Place, node: Node) -> Iterator[tuple[KeyPath, tuple[int, int]]
 def _leading_names(path: KeyPath) -> tuple[str, ...]:
     """The keys that `path` begins with, up to the first list item."""
     return tuple(step for step in takewhile(lambda step: isinstance(step, str), path) if isinstance(step, str))
-
-
-def _header(path: Place) -> str:
-    """How a header names `path`: without list positions, which it takes from where it stands."""
-    return spelled_key([step for step in path if isinstance(step, str)])

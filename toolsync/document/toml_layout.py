@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Literal
 
-from toolsync.document.splice import Splice
-from toolsync.document.toml_scan import Blank, Comment, Header, Line, Node, Pair, Place, Statement, scan
+from toolsync.document.toml_scan import Comment, Header, Line, Node, Pair, Place, Statement, scan
 
 Kind = Literal["section", "dotted", "implicit"]
 """How a table outside of values is there: by its own header (the root too), by dotted keys, by its sub-tables only."""
@@ -73,30 +72,45 @@ class Layout:
 
     # Where new lines may go. A spot is the number of the line before which they are put.
 
-    def spot_for_key(self, section: Place, last: int | None) -> int | None:
-        """Where a key of `section` may go, after line `last` or as its first; None: only in a block of another tool."""
+    def spot_for_key(self, section: Place, last: int | None) -> int:
+        """Where a key of `section` may go, after line `last` or as its first.
+
+        Raises:
+            ValueError: only into a block of another tool.
+        """
         first, end = self._region(section)
         if last is not None:
             return self._outside_blocks(last + 1, first, end)
         if section or not self.statements:
             return self._outside_blocks(first if section else end, first, end)
-        return self._outside_blocks(self.above(end), first, end)
+        return self._outside_blocks(self._above(end), first, end)
 
-    def spot_for_table(self, path: Place) -> int | None:
-        """Where a header for something under `path` may go: at the end, or at the end of the list item that it is in."""
+    def spot_for_table(self, path: Place) -> int:
+        """Where a header for something under `path` may go: at the end, or at the end of the list item that it is in.
+
+        Raises:
+            ValueError: only into a block of another tool.
+        """
         for n, step in enumerate(path):
             following = (*path[:n], step + 1) if isinstance(step, int) else None
             if following in self.headers:
                 first = self.under(path[: n + 1])[-1] + 1
                 end = self._next_header(first)
-                return self._outside_blocks(self.above(end), first, end)
+                return self._outside_blocks(self._above(end), first, end)
         return len(self.lines)
 
-    def above(self, number: int) -> int:
-        """The first line of the comment that stands directly above line `number`; a file's own first line stays out."""
-        while number > 0 and self._is_comment(number - 1) and not self._speaks_of_file(number - 1):
+    def _above(self, number: int) -> int:
+        """The first line of the comment that stands directly above line `number`; a directive on line one stays out."""
+        while number > 0 and isinstance(self.lines[number - 1], Comment) and not self._is_directive(number - 1):
             number -= 1
         return number
+
+    def _is_directive(self, number: int) -> bool:
+        """`#:schema …` and `#!…` on the first line speak to editors and shells, not of what follows."""
+        return number == 0 and self._words(0).startswith(("#:", "#!"))
+
+    def _words(self, number: int) -> str:
+        return self.text[self.lines[number].start : self.lines[number].end].strip()
 
     def _region(self, section: Place) -> tuple[int, int]:
         first = self.headers[section] + 1 if section else 0
@@ -105,14 +119,14 @@ class Layout:
     def _next_header(self, number: int) -> int:
         return next((n for n in self.headers.values() if n >= number), len(self.lines))
 
-    def _outside_blocks(self, spot: int, first: int, end: int) -> int | None:
+    def _outside_blocks(self, spot: int, first: int, end: int) -> int:
         """`spot`, or the nearest one between `first` and `end` that no other tool's begin and end enclose."""
         for begin, closing in self._blocks:
             if not begin < spot <= closing:
                 continue
             if begin < first:
-                return None
-            return closing + 1 if closing < end else self.above(begin)
+                raise ValueError(f"its table lies in a block of another tool, which begins on line {begin + 1}")
+            return closing + 1 if closing < end else self._above(begin)
         return spot
 
     @cached_property
@@ -121,7 +135,7 @@ class Layout:
         found: list[tuple[int, int]] = []
         opened: list[tuple[int, list[str]]] = []
         for number in range(len(self.lines)):
-            role, label = self._marker(number) if self._is_comment(number) else ("", [])
+            role, label = self._marker(number)
             if role == "begin":
                 opened.append((number, label))
             if role == "end":
@@ -132,71 +146,25 @@ class Layout:
         return found
 
     def _marker(self, number: int) -> tuple[str, list[str]]:
-        """Whether a comment begins or ends a block, and the words that say of what."""
-        comment = self.text[self.lines[number].start : self.lines[number].end].strip().lower()
+        """Whether a line begins or ends a block, and the words that say of what."""
+        comment = self._words(number).lower() if isinstance(self.lines[number], Comment) else ""
         words = _WORD.findall(comment)
         for role, names, form in _MARKERS:
             if names & set(words) or form.fullmatch(comment):
                 return role, [word for word in words if word not in names | {"region", "endregion"}]
         return "", []
 
-    def _is_comment(self, number: int) -> bool:
-        return isinstance(self.lines[number], Comment)
+    def eol(self, number: int) -> str:
+        """The end of line `number`; empty for a last line that has none."""
+        end = self.lines[number].end
+        if self.text.endswith("\r\n", 0, end):
+            return "\r\n"
+        return "\n" if self.text.endswith("\n", 0, end) else ""
 
-    def _speaks_of_file(self, number: int) -> bool:
-        """`#:schema …` and `#!…` are directives for editors and shells, not about what follows."""
-        return number == 0 and self.text[self.lines[0].start : self.lines[0].end].lstrip().startswith(("#:", "#!"))
-
-    # Splices that add and take whole lines.
-
-    def inserted(self, spot: int, new: Sequence[str]) -> Splice:
-        """`new` lines at `spot`, with the line ends around it; a file without a final line end stays so."""
-        eol = self._eol(spot)
-        if spot < len(self.lines):
-            return Splice(self.lines[spot].start, 0, "".join(line + eol for line in new))
-        if self.lines and not self._ends_line(len(self.lines) - 1):
-            return Splice(len(self.text), 0, "".join(eol + line for line in new))
-        return Splice(len(self.text), 0, "".join(line + eol for line in new))
-
-    def removed(self, numbers: Iterable[int]) -> list[Splice]:
-        """Those lines gone, last first, and one of two blank lines that would then meet."""
-        gone = set(numbers)
-        for first, end in _runs(gone):
-            extra = self._superfluous_blank(first, end, gone)
-            if extra is not None:
-                gone.add(extra)
-        return [self._run_removed(first, end) for first, end in reversed(_runs(gone))]
-
-    def _superfluous_blank(self, first: int, end: int, gone: set[int]) -> int | None:
-        before = next((n for n in range(first - 1, -1, -1) if n not in gone), None)
-        after = next((n for n in range(end, len(self.lines)) if n not in gone), None)
-        blank_before = before is not None and isinstance(self.lines[before], Blank)
-        blank_after = after is not None and isinstance(self.lines[after], Blank)
-        if before is None:
-            return after if blank_after else None
-        if after is None:
-            is_separator = blank_before and any(not isinstance(line, Blank) for line in self.lines[:before])
-            return before if is_separator else None
-        if not (blank_before and blank_after):
-            return None
-        return before if isinstance(self.lines[first], Header) else after
-
-    def _run_removed(self, first: int, end: int) -> Splice:
-        start, stop = self.lines[first].start, self.lines[end - 1].end
-        if end == len(self.lines) and first > 0 and not self._ends_line(end - 1):
-            start -= len(self._line_end(first - 1))
-        return Splice(start, stop - start, "")
-
-    def _eol(self, spot: int) -> str:
+    def nearest_eol(self, spot: int) -> str:
         """The line end of the nearest line before `spot` that has one, else of the first after it."""
         order = (*range(spot - 1, -1, -1), *range(spot, len(self.lines)))
-        return next((self._line_end(n) for n in order if self._ends_line(n)), "\n")
-
-    def _ends_line(self, number: int) -> bool:
-        return self.text[self.lines[number].end - 1] == "\n"
-
-    def _line_end(self, number: int) -> str:
-        return "\r\n" if self.text.endswith("\r\n", 0, self.lines[number].end) else "\n"
+        return next(filter(None, map(self.eol, order)), "\n")
 
 
 def _descent(node: Node, rest: Place) -> Iterator[tuple[Node, Place]]:
@@ -223,14 +191,3 @@ def _step(node: Node, rest: Place) -> tuple[Node, Place] | None:
 def _same(one: list[str], other: list[str]) -> bool:
     shorter = min(len(one), len(other))
     return one[:shorter] == other[:shorter]
-
-
-def _runs(numbers: Iterable[int]) -> list[tuple[int, int]]:
-    """Numbers as ranges without gaps: first, and one after the last."""
-    runs: list[tuple[int, int]] = []
-    for number in sorted(numbers):
-        if runs and runs[-1][1] == number:
-            runs[-1] = (runs[-1][0], number + 1)
-        else:
-            runs.append((number, number + 1))
-    return runs
