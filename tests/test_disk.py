@@ -170,7 +170,7 @@ def test_a_file_in_place_of_the_private_folder_is_said_plainly(home: Path) -> No
         disk.private_dir(home / "state")
 
 
-class _Busy(PermissionError):
+class _BusyError(PermissionError):
     def __init__(self, code: int) -> None:
         super().__init__(errno.EACCES, "in use")
         self.winerror = code
@@ -187,12 +187,14 @@ class _Busy(PermissionError):
     ],
 )
 def test_windows_is_given_a_moment(faults: list[int], tries: int, raised: bool) -> None:
-    left, made, slept = list(faults), [], []
+    left, made = list(faults), 0
+    slept: list[float] = []
 
     def action() -> None:
-        made.append(1)
+        nonlocal made
+        made += 1
         if left:
-            raise _Busy(left.pop(0))
+            raise _BusyError(left.pop(0))
 
     try:
         disk.patiently(action, sleep=slept.append)
@@ -200,5 +202,5 @@ def test_windows_is_given_a_moment(faults: list[int], tries: int, raised: bool) 
         assert raised
     else:
         assert not raised
-    assert len(made) == tries
+    assert made == tries
     assert sum(slept) <= 2.6

@@ -125,6 +125,21 @@ def _refuse_special(path: Path, status: os.stat_result) -> None:
         )
 
 
+def is_there(path: Path) -> bool:
+    """Whether anything stands at `path`, a dangling link included.
+
+    Raises:
+        FileError: its folder does not let us look.
+    """
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise file_error(path, error) from error
+    return True
+
+
 def digest(raw: bytes) -> str:
     """SHA-256 in hexadecimal."""
     return hashlib.sha256(raw).hexdigest()
@@ -134,7 +149,7 @@ def missing_folders(real: Path) -> tuple[Path, ...]:
     """The folders that must be made before a file can be, outermost first."""
     missing: list[Path] = []
     for folder in real.parents:
-        if os.path.lexists(folder):
+        if is_there(folder):
             break
         missing.append(folder)
     return tuple(reversed(missing))

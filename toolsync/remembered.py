@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
 import hmac
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from toolsync.document.data import Value
@@ -136,6 +137,8 @@ def vault_name(file: str, tool: str, overlay: str, what: str) -> str:
 
 
 def _tagged(value: object) -> dict[str, str]:
+    if not isinstance(value, dt.date | dt.time):  # a `Secret` would come out as the same stars as any other
+        raise TypeError(f"a {type(value).__name__} has no mark")
     return {f"\0{type(value).__name__}": str(value)}
 
 
@@ -214,3 +217,29 @@ def _splice_from(data: Mapping[str, Any]) -> Splice | KeptSplice:
     if data["text"] is None:
         return KeptSplice(data["start"], data["length"])
     return Splice(data["start"], data["length"], data["text"])
+
+
+def without_vault(memory: FileMemory, file: str, names: frozenset[str]) -> FileMemory:
+    """The memory when the texts called `names` cannot be kept: what they held is lost, and no inverse leads back.
+
+    Args:
+        memory: of the file.
+        file: its real path.
+        names: the keyring entries that cannot be written.
+    """
+    return replace(memory, layers=tuple(_without(layer, file, names) for layer in memory.layers))
+
+
+def _without(layer: LayerMemory, file: str, names: frozenset[str]) -> LayerMemory:
+    def is_lost(what: str) -> bool:
+        return vault_name(file, layer.tool, layer.overlay, what) in names
+
+    values = tuple(
+        replace(value, origin_kept="lost") if value.origin_kept == "keyring" and is_lost(value.path) else value
+        for value in layer.values
+    )
+    closed = any(
+        isinstance(splice, KeptSplice) and is_lost(f"inverse[{index}]")
+        for index, splice in enumerate(layer.inverse or ())
+    )
+    return replace(layer, values=values, inverse=None if closed else layer.inverse)

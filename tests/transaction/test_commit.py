@@ -176,7 +176,7 @@ def test_attributes_and_access_lists(home: Path, private: bool, links: int) -> N
     try:
         os.setxattr(file, "system.posix_acl_access", ACCESS_LIST)
     except OSError:
-        needs(False, "a file system with access lists")
+        needs(available=False, reason="a file system with access lists")
     if links == 2:
         os.link(file, home / "other name")
     run(home, write(file, b"new", private=private))
@@ -193,7 +193,7 @@ def test_a_folders_default_list_does_not_open_a_file(home: Path) -> None:
     try:
         os.setxattr(home, "system.posix_acl_default", ACCESS_LIST)
     except OSError:
-        needs(False, "a file system with access lists")
+        needs(available=False, reason="a file system with access lists")
     run(home, write(home / "a", b"new"), write(home / "key", b"k", private=True))
     assert (os.listxattr(home / "a"), os.listxattr(home / "key")) == ([], [])
     assert (mode(home / "a"), mode(home / "key")) == (0o640, 0o600)

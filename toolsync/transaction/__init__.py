@@ -33,7 +33,7 @@ class StoreCommit:
         path: the store, as the journal names it.
         token: what its rows were when the plan was made.
         write: write the rows, and call its argument with the new token directly before COMMIT.
-        token_now: the token of what a store's rows are now.
+        token_now: the token of what the rows of the store at a path are now.
     """
 
     path: Path
@@ -94,7 +94,7 @@ def recover(state_dir: Path, *, token_now: Callable[[str], str] | None = None) -
     Raises:
         TransactionError, FileError: it cannot be ended yet.
     """
-    if not journals.path_in(state_dir).exists():
+    if not journals.traces(state_dir):
         return None
     with lock.held(state_dir, _WAIT_SECONDS):
         try:
@@ -105,11 +105,11 @@ def recover(state_dir: Path, *, token_now: Callable[[str], str] | None = None) -
 
 def pending(state_dir: Path) -> bool:
     """Whether an interrupted transaction waits for its end (one that is under way does not count)."""
-    if not journals.path_in(state_dir).exists():
+    if not disk.is_there(journals.path_in(state_dir)):
         return False
     try:
         with lock.held(state_dir, 0):
-            return journals.path_in(state_dir).exists()
+            return disk.is_there(journals.path_in(state_dir))
     except TransactionError:
         return False
 

@@ -125,7 +125,7 @@ def _refuse_read_only(step: Step) -> None:
     path, status = step.write.path, step.before.status
     if status is not None:
         _refuse_read_only_file(path, status.st_mode)
-    folder = next(parent for parent in path.parents if os.path.lexists(parent))
+    folder = next(parent for parent in path.parents if disk.is_there(parent))
     if not folder.is_dir():
         raise FileError(f"{disk.shown(folder)} is a file where a folder should be", hint="Move it away.")
     if not folder.stat().st_mode & _ANY_WRITE or not os.access(folder, os.W_OK | os.X_OK):

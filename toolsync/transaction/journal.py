@@ -143,5 +143,10 @@ def remove(state_dir: Path) -> None:
     disk.unlink(path_in(state_dir))
 
 
+def traces(state_dir: Path) -> bool:
+    """Whether a transaction left anything: a journal, or the draft of one."""
+    return disk.is_there(path_in(state_dir)) or disk.is_there(_draft(state_dir))
+
+
 def _draft(state_dir: Path) -> Path:
     return state_dir / "journal.json.draft"

@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from toolsync import disk
@@ -34,8 +34,7 @@ def held(state_dir: Path, wait_seconds: float) -> Iterator[None]:
         raise disk.file_error(path, error) from error
     try:
         _acquire(descriptor, path, wait_seconds)
-        os.ftruncate(descriptor, 0)
-        os.write(descriptor, str(os.getpid()).encode())
+        _sign(descriptor)
         yield
     finally:
         os.close(descriptor)  # which gives the lock back
@@ -50,6 +49,12 @@ def _acquire(descriptor: int, path: Path, wait_seconds: float) -> None:
                 hint="Wait until it has ended, or answer the question that it asks; then run this again.",
             )
         time.sleep(_PAUSE_SECONDS)
+
+
+def _sign(descriptor: int) -> None:
+    with suppress(OSError):  # a courtesy to whoever waits; on a full disk the lock holds as well
+        os.ftruncate(descriptor, 0)
+        os.write(descriptor, str(os.getpid()).encode())
 
 
 def _holder(descriptor: int) -> str:

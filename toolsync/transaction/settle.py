@@ -142,7 +142,7 @@ def _renamed(entry: Entry) -> bool:
     try:
         disk.replace(Path(entry.temp), target)
     except OSError as error:
-        if error.errno not in _NOT_BY_RENAME:
+        if entry.old is None or error.errno not in _NOT_BY_RENAME:
             raise
         return False
     return True

@@ -1,0 +1,197 @@
+"""What is remembered: the round trip, the same bytes, no secret, and damaged files."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import re
+from pathlib import Path
+
+import jsonschema
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolsync import disk, memory, remembered
+from toolsync.document.data import Value, equal
+from toolsync.document.splice import Splice
+from toolsync.errors import MemoryFileError
+from toolsync.masking import Secret
+from toolsync.remembered import FileMemory, KeptSplice, LayerMemory, Memory, Remembered, holds, mark
+from toolsync.resources import schema
+
+KEY = bytes(range(32))
+
+texts = st.text(max_size=12)
+hashes = st.binary(min_size=32, max_size=32).map(bytes.hex)
+offsets = st.integers(0, 10**6)
+plain = st.builds(Remembered, texts, st.none() | texts, st.just("memory"), texts)
+kept = st.builds(
+    Remembered, texts, st.none(), st.sampled_from(["memory", "keyring", "lost"]), hashes, st.just(value=True)
+)
+splices = st.builds(Splice, offsets, offsets, texts) | st.builds(KeptSplice, offsets, offsets)
+
+
+def tuples(of: st.SearchStrategy[Value]) -> st.SearchStrategy[tuple[Value, ...]]:
+    return st.lists(of, max_size=3).map(tuple)
+
+
+layers = st.builds(
+    LayerMemory, texts, texts, hashes, st.none() | tuples(splices), tuples(plain | kept), tuples(texts), texts
+)
+files = st.builds(FileMemory, st.booleans(), st.none() | st.integers(0, 0o7777), tuples(texts), tuples(layers))
+memories = st.builds(
+    Memory, st.binary(min_size=32, max_size=32), st.none() | texts, st.dictionaries(texts, files, max_size=3)
+)
+
+FULL = Memory(
+    KEY,
+    "work",
+    {
+        "/home/u/.codex/config.toml": FileMemory(
+            created=True,
+            folders=("/home/u/.codex",),
+            layers=(
+                LayerMemory(
+                    "codex",
+                    "config.toml",
+                    "0" * 64,
+                    (Splice(0, 3, "# é\n"), KeptSplice(9, 2)),
+                    (
+                        Remembered("model", '"mine"', "memory", mark("theirs")),
+                        Remembered("key", None, "keyring", mark("sk-invented-key", KEY), secret=True),
+                    ),
+                    ("model_providers", "model_providers.toolsync"),
+                    "2026-01-02T03:04:05Z",
+                ),
+            ),
+        )
+    },
+)
+
+
+@given(memories)
+def test_what_is_dumped_is_read_back(wanted: Memory) -> None:
+    raw = memory.dump(wanted)
+    assert memory.parsed(disk.Snapshot(Path("memory.json"), Path("memory.json"), raw, None)) == wanted
+    jsonschema.Draft202012Validator(schema("memory")).validate(json.loads(raw))
+
+
+@given(memories)
+def test_the_same_memory_is_the_same_bytes(wanted: Memory) -> None:
+    backwards = Memory(wanted.key, wanted.profile, dict(reversed(list(wanted.files.items()))))
+    assert memory.dump(backwards) == memory.dump(wanted)
+
+
+def test_the_schema_is_one() -> None:
+    jsonschema.Draft202012Validator.check_schema(schema("memory"))
+
+
+def test_no_file_is_a_fresh_memory_with_a_key_of_its_own(tmp_path: Path) -> None:
+    first, second = memory.read(tmp_path / "memory.json"), memory.read(tmp_path / "memory.json")
+    assert (first.profile, first.files, len(first.key)) == (None, {}, 32)
+    assert first.key != second.key
+
+
+def test_no_secret_is_in_the_file() -> None:
+    assert b"sk-invented-key" not in memory.dump(FULL)
+
+
+@pytest.mark.parametrize("kept_in", ["memory", "keyring", "lost"])
+def test_a_secret_origin_cannot_even_be_made(kept_in: remembered.Kept) -> None:
+    with pytest.raises(ValueError, match="must not be remembered here"):
+        Remembered("key", '"sk-old"', kept_in, "0" * 64, secret=True)
+
+
+def test_a_secret_itself_is_never_serialised() -> None:
+    with pytest.raises(TypeError):
+        mark({"key": Secret("sk-invented-key")})
+
+
+def _without_version(data: dict[str, Value]) -> None:
+    del data["version"]
+
+
+def _later(data: dict[str, Value]) -> None:
+    data["version"] = 2
+
+
+def _short_key(data: dict[str, Value]) -> None:
+    data["key"] = "00"
+
+
+def _stranger(data: dict[str, Value]) -> None:
+    data["files"]["/a"] = {"created": "yes", "mode": None, "folders": [], "layers": []}
+
+
+def _kept_secret(data: dict[str, Value]) -> None:
+    value = data["files"]["/home/u/.codex/config.toml"]["layers"][0]["values"][1]
+    value["origin"], value["origin_kept"] = "sk-put-by-hand", "memory"
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        pytest.param(_without_version, "damaged, $ breaks the rule 'required'", id="no version"),
+        pytest.param(_later, "a newer toolsync wrote it", id="newer"),
+        pytest.param(_short_key, "damaged, $.key breaks the rule 'pattern'", id="short key"),
+        pytest.param(_stranger, "damaged, $.files['/a'].created breaks the rule 'type'", id="wrong type"),
+        pytest.param(_kept_secret, "damaged, key: this text must not be remembered here", id="a secret put in"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_in_plain_words(tmp_path: Path, spoil: object, said: str) -> None:
+    data = remembered.to_json(FULL)
+    spoil(data)  # type: ignore[operator]
+    path = tmp_path / "memory.json"
+    path.write_text(json.dumps(data))
+    with pytest.raises(MemoryFileError) as caught:
+        memory.read(path)
+    assert re.sub(r'\["(.*?)"\]', r"['\1']", caught.value.message) == f"{path}: {said}"
+    assert caught.value.hint
+    assert "sk-put-by-hand" not in caught.value.message
+
+
+@pytest.mark.parametrize("raw", [b"", b"{", b"\xff\xfe", b"[]", b"null", b"\x1b[31m"], ids=repr)
+def test_a_damaged_file_is_refused_and_set_aside_only_when_asked(tmp_path: Path, raw: bytes) -> None:
+    path = tmp_path / "memory.json"
+    path.write_bytes(raw)
+    with pytest.raises(MemoryFileError, match="damaged") as caught:
+        memory.read(path)
+    assert "\x1b" not in caught.value.message
+    assert path.read_bytes() == raw
+    aside = [memory.set_aside(path)]
+    path.write_bytes(raw)
+    aside.append(memory.set_aside(path))
+    assert ([name.name for name in aside], path.exists()) == (["memory.json.damaged", "memory.json.damaged1"], False)
+    assert [name.read_bytes() for name in aside] == [raw, raw]
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | texts | st.dates() | st.times(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(values, values)
+def test_marks_are_equal_exactly_when_values_are(one: Value, other: Value) -> None:
+    assert (mark(one) == mark(other)) == equal(one, other)
+    assert (mark(one, KEY) == mark(other, KEY)) == equal(one, other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        pytest.param(True, 1, False, id="true is not 1"),
+        pytest.param(1, 1.0, False, id="1 is not 1.0"),
+        pytest.param(0.0, -0.0, False, id="zero has a sign"),
+        pytest.param(float("nan"), float("nan"), True, id="NaN is NaN"),
+        pytest.param({"a": 1, "b": 2}, {"b": 2, "a": 1}, True, id="order of keys"),
+        pytest.param(dt.date(2026, 1, 2), "2026-01-02", False, id="a date is no text"),
+        pytest.param("\ud800", "\ud801", False, id="lone surrogates"),
+    ],
+)
+@pytest.mark.parametrize("secret", [False, True], ids=["plain", "secret"])
+def test_holds_compares_as_the_documents_do(one: Value, other: Value, same: bool, secret: bool) -> None:
+    ours = Remembered("a", None, "memory", mark(one, KEY if secret else None), secret=secret)
+    assert (holds(ours, one, KEY), holds(ours, other, KEY)) == (True, same)
