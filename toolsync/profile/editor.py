@@ -12,10 +12,10 @@ from typing import Any
 from toolsync.document import Document, KeyPath, Value
 from toolsync.document.data import equal, put
 from toolsync.errors import DocumentError, ProfileError
-from toolsync.masking import printable
 from toolsync.profile import page
 from toolsync.profile.model import NAME
 from toolsync.profile.reader import parsed, read
+from toolsync.profile.wording import one_line
 
 
 def added(text: str, name: str, table: Mapping[str, Any], *, active: bool, file: str = "profile.toml") -> str:
@@ -97,8 +97,19 @@ def with_values(text: str, name: str, values: Mapping[KeyPath, Value], file: str
     document = profiles.document
     for path, value in values.items():
         whole = ("profiles", name, *path)
-        document = _without(document, whole, file) if value is None else _set(document, whole, value, file)
+        if value is None:
+            document = _without(document, _emptied(document, whole), file)
+        else:
+            document = _set(document, whole, value, file)
     return _valid(document.text, file)
+
+
+def _emptied(document: Document, path: KeyPath) -> KeyPath:
+    """The table that holds nothing but `path`, and would say nothing without it; else `path`."""
+    above = path[:-1]
+    while len(above) > len(("profiles", "NAME")) and document.get(above) == {path[-1]: document.get(path)}:
+        path, above = above, above[:-1]
+    return path
 
 
 def _demand_free(text: str, name: str, file: str) -> None:
@@ -117,9 +128,8 @@ def demand_name(name: str) -> None:
         ProfileError: it may not.
     """
     if not NAME.fullmatch(name):
-        shown = printable(name, limit=60).replace("\n", "�")
         raise ProfileError(
-            f"'{shown}' is no name for a profile",
+            f"'{one_line(name)}' is no name for a profile",
             hint="Take letters, digits, '.', '_' and '-', and a letter or digit first.",
         )
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from toolsync.errors import ProfileError
-from toolsync.masking import printable
+from toolsync.profile.wording import close, one_line
 
 if TYPE_CHECKING:
     from toolsync.document import Document
@@ -143,18 +143,4 @@ class Profiles:
         guess = f"Did you mean '{nearest}'? " if nearest else ""
         remedy = "`toolsync profile use NAME` sets another. " if at_active else ""
         there = f"There are: {', '.join(self.names)}."
-        shown = printable(name, limit=60).replace("\n", "�")
-        return ProfileError(f"{place}: there is no profile '{shown}'", hint=guess + remedy + there)
-
-
-def close(word: str, words: Iterable[str]) -> str | None:
-    """The one of `words` that `word` is most likely a slip of the pen for, capitals and underscores aside."""
-    from difflib import get_close_matches  # only a mistake needs it
-
-    plain = {_plain(known): known for known in words}
-    found = get_close_matches(_plain(word), plain, n=1, cutoff=0.6)
-    return plain[found[0]] if found else None
-
-
-def _plain(word: str) -> str:
-    return word.casefold().replace("_", "").replace("-", "")
+        return ProfileError(f"{place}: there is no profile '{one_line(name)}'", hint=guess + remedy + there)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from toolsync import resources
 from toolsync.document import Value
+from toolsync.profile import rules
 
 SCHEMA_FILE = "profile.schema.json"
 """The copy of the schema that `init` lays beside the profile, so that editors find it without a network."""
@@ -27,23 +27,24 @@ _CARD = """\
 
 def opening(active: str | None) -> str:
     """How a file starts."""
-    rules = resources.schema("profile")["properties"]["active"]
-    return f"{_OPENING}\n{_rows([('active', active, rules['description'])])}" if active else _OPENING
+    comment = rules.fields(rules.file_rules())["active"]["description"]
+    return f"{_OPENING}\n{_rows([('active', active, comment)])}" if active else _OPENING
 
 
 def card() -> str:
     """All that a profile may hold beside what each has, as a comment: a table's fields, each with an example."""
-    tables = [table for table in _profile_rules().items() if "properties" in _resolved(table[1])]
-    tables.append(("tool.TOOL", _definition("tool")))
-    return _CARD + "".join(f"#\n{_commented(_example(name, _resolved(rules)))}" for name, rules in tables)
+    tables = {name: below for name, below in rules.fields(rules.named("profile")).items() if "properties" in below}
+    tables["tool.TOOL"] = rules.named("tool")
+    return _CARD + "".join(f"#\n{_commented(_example(name, below))}" for name, below in tables.items())
 
 
 def block(name: str, table: Mapping[str, Any]) -> str:
     """A new profile: what stands in its own table is explained, the tables below it speak for themselves."""
-    rules = _profile_rules()
-    own = [field for field in rules if field in table and not isinstance(table[field], Mapping)]
-    rows = _rows([(field, table[field], _resolved(rules[field])["description"]) for field in own])
-    below = [_below(("profiles", name, field), value) for field, value in table.items() if isinstance(value, Mapping)]
+    known = rules.fields(rules.named("profile"))
+    ordered = sorted(table, key=lambda field: list(known).index(field) if field in known else len(known))
+    own = [field for field in ordered if not isinstance(table[field], Mapping)]
+    rows = _rows([(field, table[field], known.get(field, {}).get("description", "")) for field in own])
+    below = [_below(("profiles", name, field), table[field]) for field in ordered if field not in own]
     return "\n".join([f"{_header('profiles', name)}\n{rows}", *below])
 
 
@@ -54,12 +55,10 @@ def _below(path: tuple[str, ...], table: Mapping[str, Any]) -> str:
     return "\n".join([f"{_header(*path)}\n{own}", *texts] if own else texts)
 
 
-def _example(table: str, rules: Mapping[str, Any]) -> str:
-    fields = {field: _resolved(below) for field, below in rules["properties"].items()}
-    rows = [
-        (field, below["examples"][0], below["description"]) for field, below in fields.items() if "examples" in below
-    ]
-    return f"[profiles.NAME.{table}]  # {rules['description']}\n{_rows(rows)}"
+def _example(table: str, below: rules.Rules) -> str:
+    fields = {name: field for name, field in rules.fields(below).items() if "examples" in field}
+    rows = [(name, field["examples"][0], field["description"]) for name, field in fields.items()]
+    return f"[profiles.NAME.{table}]  # {below['description']}\n{_rows(rows)}"
 
 
 def _rows(rows: Sequence[tuple[str, Value, str]]) -> str:
@@ -94,20 +93,3 @@ def _spelled(value: Value) -> str:
     if isinstance(value, Mapping):
         return "{ " + ", ".join(f"{_key(name)} = {_spelled(below)}" for name, below in value.items()) + " }"
     return str(tomlkit.item(value).as_string())
-
-
-# The schema.
-
-
-def _profile_rules() -> Mapping[str, Any]:
-    rules: Mapping[str, Any] = _definition("profile")["properties"]
-    return rules
-
-
-def _definition(name: str) -> Mapping[str, Any]:
-    definition: Mapping[str, Any] = resources.schema("profile")["$defs"][name]
-    return definition
-
-
-def _resolved(rules: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {**_definition(rules["$ref"].rpartition("/")[2]), **rules} if "$ref" in rules else rules

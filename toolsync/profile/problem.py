@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from toolsync import resources
 from toolsync.document import KeyPath, Value
-from toolsync.masking import printable
-from toolsync.profile.model import close
+from toolsync.profile import rules
+from toolsync.profile.wording import close, shown
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
@@ -59,7 +58,7 @@ def _validator() -> Validator:
     strict = extend(
         Draft202012Validator, {"pattern": _pattern_errors, "required": _required_errors}, type_checker=checker
     )
-    return strict(resources.schema("profile"))
+    return strict(rules.file_rules())
 
 
 def _is_integer(_: object, instance: object) -> bool:
@@ -129,20 +128,14 @@ def _unknown(violation: _Violation) -> Iterator[Problem]:
             yield Problem((*violation.path, name), _advice(name, known))
 
 
-def _advice(name: str, known: Mapping[str, Any]) -> str:
-    for table, rules in known.items():
-        if name in _fields(rules):
+def _advice(name: str, known: rules.Rules) -> str:
+    for table, below in known.items():
+        if name in rules.fields(below):
             return f"there is no such field here; it belongs in the table '{table}'"
     nearest = close(name, known)
     if nearest:
         return f"there is no such field; did you mean '{nearest}'?"
     return f"there is no such field; there are {', '.join(known)}"
-
-
-def _fields(rules: Mapping[str, Any]) -> Mapping[str, Any]:
-    definition = resources.schema("profile")["$defs"][rules["$ref"].rpartition("/")[2]] if "$ref" in rules else rules
-    fields: Mapping[str, Any] = definition.get("properties", {})
-    return fields
 
 
 def _said(verdict: str) -> Callable[[_Violation], Iterator[Problem]]:
@@ -168,34 +161,3 @@ WORDS: Mapping[str, Callable[[_Violation], Iterator[Problem]]] = {
 def _about(violation: _Violation, verdict: str) -> Problem:
     subject = "the value" if violation.schema.get("writeOnly") else shown(violation.found)
     return Problem(violation.path, f"{subject} {verdict}")
-
-
-def shown(value: Value) -> str:
-    """A value as a message may quote it: on one line, short, and nothing that may be secret."""
-    match value:
-        case bool():
-            return "true" if value else "false"
-        case dict():
-            return "the table"
-        case list():
-            return "the list"
-        case str() if not value or holds_key(value) or {"@", "?"}.intersection(value):
-            return "the value"
-        case str():
-            return f"'{one_line(value)}'"
-    return one_line(str(value))
-
-
-def one_line(text: str) -> str:
-    """Text from outside on one line, fit for a terminal."""
-    return printable(text, limit=120).replace("\n", "�").replace("\t", " ")
-
-
-_KEY = re.compile(
-    r"(?<![A-Za-z0-9])(?:(?:sk|pk|rk|gsk|hf|xai|nvapi|ghp|gho|glpat|tvly)[-_]|AIza|AKIA|eyJ)(?=\S*\d)[A-Za-z0-9_.-]{16,}"
-)
-
-
-def holds_key(text: str) -> bool:
-    """Whether `text` has in it what looks like a key of the kinds that providers hand out (`sk-…`, `AIza…`, a JWT)."""
-    return bool(_KEY.search(text))

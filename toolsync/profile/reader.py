@@ -7,12 +7,12 @@ from typing import Any
 
 from toolsync.address import normal
 from toolsync.document import Document, KeyPath, Value, parse
-from toolsync.document.base import place
 from toolsync.document.keypath import spell
 from toolsync.errors import DocumentError, ProfileError
-from toolsync.masking import looks_secret
+from toolsync.masking import holds_key_shape, looks_secret
 from toolsync.profile.model import REFERENCE, KeyRef, Profile, Profiles
-from toolsync.profile.problem import Problem, holds_key, one_line, schema_problems
+from toolsync.profile.problem import Problem, schema_problems
+from toolsync.profile.wording import one_line
 
 
 def read(text: bytes | str, file: str = "profile.toml") -> Profiles:
@@ -72,14 +72,11 @@ def _spelled(path: KeyPath) -> str:
 
 
 def line_of(document: Document, path: KeyPath) -> int:
-    """The 1-based line where `path` stands; for a table, where it starts; for what is missing, its nearest parent."""
+    """The 1-based line where `path` stands; for a table, where it starts."""
     for length in range(len(path), 0, -1):
         position = document.position(path[:length])
         if position:
             return position[0]
-        for leaf, span in document.leaves():
-            if leaf[:length] == path[:length]:
-                return place(document.text, span[0])[0]
     return 1
 
 
@@ -109,7 +106,7 @@ def _string_problems(path: KeyPath, value: str) -> Iterator[Problem]:
             yield from _address_problems(path, value)
         case (*_, "headers", str(header)):
             yield from _header_problems(path, header, value)
-    if holds_key(value):
+    if holds_key_shape(value):
         yield Problem(path, "the value looks like a key; no key stands in this file, only where it is to be had")
 
 

@@ -1,0 +1,123 @@
+"""`profile list | show | use | edit | rename | remove`: the verbs on profiles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from toolsync.commands.profile_file import Edited, existing, saved
+from toolsync.document import KeyPath, Value, keypath
+from toolsync.errors import TemplateError, UsageError
+from toolsync.profile import Profiles, editor, rules
+from toolsync.profile.reader import read
+from toolsync.profile.rename import renamed
+from toolsync.profile.wording import one_line
+from toolsync.session import Session
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line of `profile list`."""
+
+    name: str
+    is_active: bool
+    title: str | None
+    base_url: str
+    model: str
+    key: str
+
+
+def entries(profiles: Profiles) -> tuple[Entry, ...]:
+    """Every profile in the file's order."""
+    return tuple(
+        Entry(
+            profile.name,
+            profile.name == profiles.active,
+            profile.title,
+            profile.base_url,
+            profile.model,
+            str(profile.key),
+        )
+        for profile in profiles.profiles
+    )
+
+
+def use(session: Session, name: str) -> Edited:
+    """The file with `name` as the active profile.
+
+    Raises:
+        ProfileError: there is no such profile, or the file is wrong; nothing was written.
+        FileError: the file cannot be read or written.
+    """
+    file = existing(session)
+    return saved(file, editor.used(file.text, name, file.shown))
+
+
+def rename(session: Session, old: str, new: str) -> Edited:
+    """The file with a profile called otherwise; `active` follows, its key stays under the reference that it has.
+
+    Raises:
+        ProfileError, FileError: as `use`; or `new` is taken.
+    """
+    file = existing(session)
+    return saved(file, renamed(file.text, old, new, file.shown))
+
+
+def remove(session: Session, name: str) -> Edited:
+    """The file without a profile; its key stays in the keyring.
+
+    Raises:
+        ProfileError, FileError: as `use`.
+    """
+    file = existing(session)
+    return saved(file, editor.removed(file.text, name, file.shown))
+
+
+def edit(session: Session, name: str | None, settings: Sequence[str], unset: Sequence[str] = ()) -> Edited:
+    """The file with fields of a profile set or taken out.
+
+    Args:
+        session: where the file is.
+        name: the profile; None: the active one.
+        settings: `model=gpt-5`, `request.timeout_seconds=30`, `tool.codex.paths=["~/a.toml"]`.
+        unset: `request.max_tokens`.
+
+    Raises:
+        UsageError: a setting is none.
+        ProfileError, FileError: as `use`; or a value is not allowed.
+    """
+    file = existing(session)
+    values = {**dict(map(_setting, settings)), **{_path(text): None for text in unset}}
+    profile = read(file.text, file.shown).get(name)
+    return saved(file, editor.with_values(file.text, profile.name, values, file.shown))
+
+
+def _setting(text: str) -> tuple[KeyPath, Value]:
+    written, equals, value = text.partition("=")
+    if not equals:
+        raise UsageError(f"'{one_line(written)}' sets nothing", hint="Write FIELD=VALUE, for example model=gpt-5.")
+    path = _path(written.strip())
+    return path, _value(path, value.strip())
+
+
+def _path(text: str) -> KeyPath:
+    try:
+        path = keypath.parse(text)
+    except TemplateError as error:
+        raise UsageError(f"'{one_line(text)}' is no field", hint="Write it as request.timeout_seconds.") from error
+    if not path:
+        raise UsageError("a setting names no field", hint="Write FIELD=VALUE, for example model=gpt-5.")
+    return path
+
+
+def _value(path: KeyPath, text: str) -> Value:
+    """What a person meant: text where the field holds text, else as TOML spells it; the schema judges the result."""
+    field = rules.of_field(path)
+    if field is None or field.get("type") == "string":
+        return text
+    import tomli
+
+    try:
+        return tomli.loads(f"value = {text}")["value"]
+    except tomli.TOMLDecodeError:
+        return text

@@ -1,0 +1,44 @@
+"""What the schema says of a profile's fields."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from toolsync import resources
+from toolsync.document import KeyPath
+
+Rules = Mapping[str, Any]
+"""A piece of JSON Schema."""
+
+
+def file_rules() -> Rules:
+    """The whole file's."""
+    return resources.schema("profile")
+
+
+def named(name: str) -> Rules:
+    """Those under `$defs`."""
+    rules: Rules = file_rules()["$defs"][name]
+    return rules
+
+
+def fields(rules: Rules) -> dict[str, Rules]:
+    """A table's fields, each with its rules in full."""
+    return {name: full(below) for name, below in full(rules).get("properties", {}).items()}
+
+
+def full(rules: Rules) -> Rules:
+    """`rules` with what `$ref` names, which what stands beside it overrides."""
+    return {**named(rules["$ref"].rpartition("/")[2]), **rules} if "$ref" in rules else rules
+
+
+def of_field(path: KeyPath) -> Rules | None:
+    """The rules of a field by its path below a profile, as `("request", "timeout_seconds")`; None if it has none."""
+    rules: Rules = named("profile")
+    for step in path:
+        below = fields(rules).get(str(step)) or rules.get("additionalProperties")
+        if not below:
+            return None
+        rules = full(below)
+    return rules
