@@ -1,0 +1,176 @@
+"""Ask a gateway the smallest thing that proves address, key, model and dialect, and say plainly what came of it.
+
+Nothing here raises: whatever happens on the way is a result, with the keys taken out of every text and nothing in it
+that a terminal would obey. Redirects are never followed, for the key would go along (`x-api-key` does in httpx).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from toolsync.address import Dialect, endpoint, is_loopback, origin
+from toolsync.errors import ProfileError
+from toolsync.masking import Secret
+from toolsync.probe.dialect import LIMIT, LIMIT_RETRIED, Reply, headers, models_url, names_the_limit, question, reply
+from toolsync.probe.failure import unsent
+from toolsync.probe.network import Network, Response, send
+from toolsync.probe.verdict import Outcome, Verdict, ids, judge, shown
+
+__all__ = ["Models", "Network", "Outcome", "Ping", "PingRequest", "Reply", "exposes_key", "list_models", "ping"]
+
+
+@dataclass(frozen=True)
+class PingRequest:
+    """What to ask, of whom, and by which way.
+
+    Attributes:
+        dialect: the protocol that the tool speaks.
+        base: the base address as the tool's settings have it; the path is appended as that tool would.
+        model: whom to ask; not needed for the list of models.
+        key: None sends no credential at all.
+        headers: further ones, as the profile's `request.headers`; they never replace the credential.
+        network: proxy and trust, as the tool has them, and our patience.
+    """
+
+    dialect: Dialect
+    base: str
+    model: str = ""
+    key: Secret | None = None
+    headers: Mapping[str, str | Secret] = field(default_factory=dict)
+    network: Network = field(default_factory=Network)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Result:
+    """What came of a request.
+
+    Attributes:
+        url: where it went.
+        outcome: one word.
+        status: of HTTP; None where no answer came.
+        elapsed_ms: from the start of the connection to the end of the answer, or to the failure.
+        problem: one sentence, the gateway's own words in it; empty where all is well.
+        hint: what to do about it, one sentence; may be empty.
+        warning: what to mind although it may work: the key in clear over a network; usually empty.
+    """
+
+    url: str
+    outcome: Outcome
+    status: int | None
+    elapsed_ms: int
+    problem: str = ""
+    hint: str = ""
+    warning: str = ""
+
+    @property
+    def is_ok(self) -> bool:
+        """Whether the gateway answered as it must."""
+        return self.outcome == "ok"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ping(_Result):
+    """What came of asking a model one word.
+
+    Attributes:
+        dialect: as asked.
+        asked: the model asked.
+        model: the model that answered, in the gateway's words; None where it does not say.
+        input_tokens: as counted by the gateway; None where it does not say.
+        output_tokens: likewise.
+        reply: the beginning of what it said; may be empty, for a model may think its few tokens away.
+    """
+
+    dialect: Dialect
+    asked: str
+    model: str | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    reply: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Models(_Result):
+    """What came of asking for the list of models; `ids` is in the gateway's order, each once."""
+
+    ids: tuple[str, ...] = ()
+
+
+def ping(request: PingRequest) -> Ping:
+    """Ask the model for one word.
+
+    A gateway that refuses the limit on output tokens (newer OpenAI models want another name for it, some models
+    want more of them) is asked once more, in the other way.
+    """
+    url = endpoint(request.dialect, request.base)
+    started = time.perf_counter()
+    try:
+        answer = _asked(request, url)
+        verdict = judge(answer, request.dialect, request.model, said=reply(answer.json, request.dialect))
+    except Exception as error:  # noqa: BLE001  every exception is a result
+        answer, verdict = None, unsent(error, url, request.network)
+    said = reply(answer.json, request.dialect) if answer and verdict.outcome == "ok" else None
+    return Ping(
+        **_common(request, url, answer, verdict, started),
+        dialect=request.dialect,
+        asked=request.model,
+        model=shown(said.model) if said and said.model else None,
+        input_tokens=said.input_tokens if said else None,
+        output_tokens=said.output_tokens if said else None,
+        reply=shown(said.text) if said else "",
+    )
+
+
+def list_models(request: PingRequest) -> Models:
+    """Ask which models the gateway serves; the request's own model is no matter.
+
+    A list may name models that this key may not use, and leave out some that it may.
+    """
+    url = models_url(request.dialect, request.base)
+    started = time.perf_counter()
+    try:
+        origin(request.base)
+        answer = send("GET", url, None, headers(request.dialect, request.key, request.headers), request.network)
+        verdict = judge(answer, request.dialect, "", said=ids(answer.json))
+    except Exception as error:  # noqa: BLE001  every exception is a result
+        answer, verdict = None, unsent(error, url, request.network)
+    found = (ids(answer.json) or ()) if answer and verdict.outcome == "ok" else ()
+    return Models(**_common(request, url, answer, verdict, started), ids=found)
+
+
+def exposes_key(request: PingRequest) -> bool:
+    """Whether the key would go in clear over a network: plain http to anything but this machine."""
+    try:
+        return request.key is not None and request.base.strip()[:5].lower() == "http:" and not is_loopback(request.base)
+    except ProfileError:
+        return False
+
+
+def _asked(request: PingRequest, url: str) -> Response:
+    origin(request.base)  # an address that is none has its own advice
+    sent = headers(request.dialect, request.key, request.headers)
+    answer = send("POST", url, question(request.dialect, request.model, LIMIT), sent, request.network)
+    if not names_the_limit(answer):
+        return answer
+    again = question(request.dialect, request.model, LIMIT_RETRIED, is_retry=True)
+    return send("POST", url, again, sent, request.network)
+
+
+def _common(
+    request: PingRequest, url: str, answer: Response | None, verdict: Verdict, started: float
+) -> dict[str, Any]:
+    return {
+        "url": shown(url),
+        "outcome": verdict.outcome,
+        "status": answer.status if answer else None,
+        "elapsed_ms": answer.elapsed_ms if answer else round((time.perf_counter() - started) * 1000),
+        "problem": verdict.problem,
+        "hint": verdict.hint,
+        "warning": _WARNING if exposes_key(request) else "",
+    }
+
+
+_WARNING = "The key goes over the network in clear: the address starts with http://, and is not on this machine."

@@ -1,0 +1,114 @@
+"""What each dialect's smallest question looks like, and what its answer says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from toolsync import __version__
+from toolsync.address import Dialect
+from toolsync.masking import Secret
+from toolsync.probe.network import Response
+
+LIMIT = 16
+"""Output tokens asked for: the least that the Responses API takes."""
+LIMIT_RETRIED = 256
+"""… the second time: enough for models that think before they speak, and refuse to be cut off."""
+
+_PROMPT = "Answer with the one word: pong"
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a model said, and what it cost."""
+
+    text: str
+    model: str | None
+    input_tokens: int | None
+    output_tokens: int | None
+
+
+def question(dialect: Dialect, model: str, limit: int, *, is_retry: bool = False) -> dict[str, Any]:
+    """The smallest request; `is_retry` names chat's limit as newer OpenAI models want it."""
+    if dialect == "openai-responses":
+        return {"model": model, "input": _PROMPT, "max_output_tokens": limit, "store": False}
+    messages = [{"role": "user", "content": _PROMPT}]
+    name = "max_completion_tokens" if dialect == "openai-chat" and is_retry else "max_tokens"
+    return {"model": model, "messages": messages, name: limit}
+
+
+def models_url(dialect: Dialect, base: str) -> str:
+    """Where the list of models lies for a tool of this dialect."""
+    return base.strip().rstrip("/") + ("/v1/models" if dialect == "anthropic-messages" else "/models")
+
+
+def headers(dialect: Dialect, key: Secret | None, more: Mapping[str, str | Secret]) -> dict[str, str]:
+    """The headers of a request; the key goes in both that Claude Code's helper fills, or in the one of OpenAI's."""
+    sent = {name.lower(): value.reveal() if isinstance(value, Secret) else value for name, value in more.items()}
+    sent |= {"accept": "application/json", "user-agent": f"toolsync/{__version__}"}
+    if dialect == "anthropic-messages":
+        sent.setdefault("anthropic-version", "2023-06-01")
+    if key is not None:
+        sent["authorization"] = f"Bearer {key.reveal()}"
+    if key is not None and dialect == "anthropic-messages":
+        sent["x-api-key"] = key.reveal()
+    return sent
+
+
+_LIMIT_NAMES = re.compile(r"max_(completion_|output_)?tokens|output limit was reached")
+
+
+def names_the_limit(answer: Response) -> bool:
+    """Whether a refusal is about the number of output tokens, or about how it is called."""
+    return answer.status in (400, 422) and bool(_LIMIT_NAMES.search(answer.text))
+
+
+def reply(data: object, dialect: Dialect) -> Reply | None:
+    """What the model said; None if `data` is no answer of this dialect."""
+    if not isinstance(data, Mapping):
+        return None
+    text = {"openai-chat": _chat, "openai-responses": _response, "anthropic-messages": _message}[dialect](data)
+    if text is None:
+        return None
+    usage = data.get("usage")
+    usage = usage if isinstance(usage, Mapping) else {}
+    return Reply(
+        text=text.strip(),
+        model=data["model"] if isinstance(data.get("model"), str) else None,
+        input_tokens=_number(usage.get("input_tokens", usage.get("prompt_tokens"))),
+        output_tokens=_number(usage.get("output_tokens", usage.get("completion_tokens"))),
+    )
+
+
+def _chat(data: Mapping[str, Any]) -> str | None:
+    match data.get("choices"):
+        case [{"message": {"content": str(text)}}, *_]:
+            return text
+        case [{"message": {}}, *_]:  # thought, and was cut off before a word
+            return ""
+    return None
+
+
+def _response(data: Mapping[str, Any]) -> str | None:
+    match data:
+        case {"object": "response", "output": [*items]} if data.get("status") != "failed":
+            return _joined(part for item in items if isinstance(item, Mapping) for part in item.get("content") or ())
+    return None
+
+
+def _message(data: Mapping[str, Any]) -> str | None:
+    match data:
+        case {"type": "message", "content": [*parts]}:
+            return _joined(parts)
+    return None
+
+
+def _joined(parts: Iterable[object]) -> str:
+    texts = [part.get("text") for part in parts if isinstance(part, Mapping)]
+    return "".join(text for text in texts if isinstance(text, str))
+
+
+def _number(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

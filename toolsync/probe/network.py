@@ -1,0 +1,172 @@
+"""One HTTP request by the way that a tool would take: its proxy, its trust; nothing from our own environment."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import ssl
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    import httpx
+
+_LONGEST_BODY = 2**20
+"""An answer of sixteen tokens, or a list of thousands of models, is shorter."""
+
+
+@dataclass(frozen=True)
+class Network:
+    """The way to the gateway.
+
+    Attributes:
+        proxy: for example `http://proxy.example:3128`; empty: straight.
+        no_proxy: hosts that are reached straight, comma-separated: `localhost,.corp.example,10.0.0.0/8`.
+        ca_bundle: a file of certificates that are trusted besides the usual ones.
+        connect_seconds: how long the connection may take, TLS included.
+        read_seconds: how long the answer may take, from its request to its end.
+    """
+
+    proxy: str = ""
+    no_proxy: str = ""
+    ca_bundle: str = ""
+    connect_seconds: float = 5.0
+    read_seconds: float = 30.0
+
+    @classmethod
+    def of(cls, table: Mapping[str, object], environ: Mapping[str, str], url: str) -> Network:
+        """The way that a profile's `[network]` table says, and where it is silent the environment."""
+        scheme = urlsplit(url.strip()).scheme.lower() or "https"
+        return cls(
+            proxy=str(table.get("proxy") or _first(environ, f"{scheme}_proxy", "all_proxy")),
+            no_proxy=str(table.get("no_proxy") or _first(environ, "no_proxy")),
+            ca_bundle=str(table.get("ca_bundle") or _first(environ, "ssl_cert_file", "node_extra_ca_certs")),
+        )
+
+    def proxy_for(self, url: str) -> str | None:
+        """The proxy that a request for `url` goes through, or None."""
+        return None if not self.proxy or is_exempt(url, self.no_proxy) else self.proxy
+
+
+@dataclass(frozen=True)
+class Response:
+    """An answer, read to its end or to the limit.
+
+    Attributes:
+        headers: by name in lower case.
+        elapsed_ms: from the start of the connection to the end of the answer.
+    """
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    elapsed_ms: int
+
+    @cached_property
+    def json(self) -> object:
+        """The body as data; None if it is no JSON."""
+        try:
+            return json.loads(self.body)
+        except (ValueError, RecursionError):
+            return None
+
+    @property
+    def text(self) -> str:
+        """The body as text, whatever it is."""
+        return self.body.decode(errors="replace")
+
+
+def send(
+    method: str, url: str, body: Mapping[str, object] | None, headers: Mapping[str, str], network: Network
+) -> Response:
+    """Send one request and read its answer; redirects are not followed.
+
+    Raises:
+        Exception: whatever httpx, ssl, or the operating system raise; `failure.unsent` knows them.
+    """
+    import httpx
+
+    with httpx.Client(
+        follow_redirects=False,
+        trust_env=False,
+        proxy=network.proxy_for(url),
+        verify=_trust(url, network),
+        timeout=httpx.Timeout(network.read_seconds, connect=network.connect_seconds),
+    ) as client:
+        deadline = time.monotonic() + network.connect_seconds + network.read_seconds
+        with client.stream(method, url, json=body, headers=headers) as answer:
+            read = _read(answer, deadline)
+    return Response(
+        status=answer.status_code,
+        headers={name.lower(): value for name, value in answer.headers.items()},
+        body=read,
+        elapsed_ms=round(answer.elapsed.total_seconds() * 1000),
+    )
+
+
+def is_exempt(url: str, no_proxy: str) -> bool:
+    """Whether `no_proxy` names the host of `url`: by itself, by its domain, by `*`, or by a network in CIDR form."""
+    parts = urlsplit(url.strip())
+    host = (parts.hostname or "").rstrip(".")
+    names = [name.lower() for name in no_proxy.replace(",", " ").split()]
+    return any(_covers(name, host, parts.port) for name in names)
+
+
+def _covers(name: str, host: str, port: int | None) -> bool:
+    if name == "*":
+        return True
+    if "/" in name:
+        return _in_network(host, name)
+    if name.startswith("["):
+        name, _, rest = name[1:].partition("]")
+        wanted = rest.removeprefix(":")
+    else:
+        name, _, wanted = name.partition(":") if name.count(":") == 1 else (name, "", "")
+    if wanted and wanted != str(port):
+        return False
+    name = name.removeprefix("*").removeprefix(".")
+    return host == name or host.endswith(f".{name}")
+
+
+def _in_network(host: str, network: str) -> bool:
+    try:
+        return ipaddress.ip_address(host) in ipaddress.ip_network(network, strict=False)
+    except ValueError:
+        return False
+
+
+def _trust(url: str, network: Network) -> ssl.SSLContext:
+    """Mozilla's roots, the system's, and the profile's own; none is loaded where nothing is encrypted."""
+    if not url.lower().startswith("https:") and not network.proxy.lower().startswith("https:"):
+        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    import httpx
+
+    context = httpx.create_ssl_context(trust_env=False)
+    context.load_default_certs()
+    if network.ca_bundle:
+        context.load_verify_locations(cafile=network.ca_bundle)
+    return context
+
+
+def _read(answer: httpx.Response, deadline: float) -> bytes:
+    """The body up to the limit; a server that hands it out drop by drop runs into the deadline."""
+    import httpx
+
+    body = bytearray()
+    for chunk in answer.iter_bytes():
+        body += chunk
+        if len(body) > _LONGEST_BODY:
+            break
+        if time.monotonic() > deadline:
+            raise httpx.ReadTimeout("the answer did not end in time")
+    return bytes(body[:_LONGEST_BODY])
+
+
+def _first(environ: Mapping[str, str], *names: str) -> str:
+    """The first of these variables that is set, in lower case before upper case, as curl and Python look."""
+    spelled = [spelling for name in names for spelling in (name, name.upper())]
+    return next((environ[name] for name in spelled if environ.get(name)), "")
