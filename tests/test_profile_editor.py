@@ -217,7 +217,7 @@ REFUSED: dict[str, tuple[Callable[[str], str], str]] = {
     "added under no name": (lambda t: added(t, "\x1b[1m", LOCAL, active=True), "'�[1m' is no name for a profile"),
     "added with a wrong value": (
         lambda t: added(t, "new", {**LOCAL, "request": {"timeout_seconds": "abc"}}, active=False),
-        "profile.toml:28: profiles.new.request.timeout_seconds: 'abc' is not a number",
+        "profile.toml: profiles.new.request.timeout_seconds: 'abc' is not a number",
     ),
     "use what is not there": (lambda t: used(t, "job"), "profile.toml: there is no profile 'job'"),
     "remove what is not there": (lambda t: removed(t, "job"), "profile.toml: there is no profile 'job'"),
@@ -229,11 +229,11 @@ REFUSED: dict[str, tuple[Callable[[str], str], str]] = {
     "rename to no name": (lambda t: renamed(t, "work", "a b"), "'a b' is no name for a profile"),
     "set a wrong value": (
         lambda t: with_values(t, "work", {("model",): 5}),
-        "profile.toml:8: profiles.work.model: 5 is not text",
+        "profile.toml: profiles.work.model: 5 is not text",
     ),
     "set an unknown field": (
         lambda t: with_values(t, "work", {("modle",): "x"}),
-        "profile.toml:11: profiles.work.modle: there is no such field; did you mean 'model'?",
+        "profile.toml: profiles.work.modle: there is no such field; did you mean 'model'?",
     ),
     "set a table where text is": (
         lambda t: with_values(t, "work", {("model", "small"): "x"}),
@@ -241,7 +241,7 @@ REFUSED: dict[str, tuple[Callable[[str], str], str]] = {
     ),
     "unset what must be there": (
         lambda t: with_values(t, "work", {("key",): None}),
-        "profile.toml:6: profiles.work: 'key' is missing",
+        "profile.toml: profiles.work: 'key' is missing",
     ),
 }
 

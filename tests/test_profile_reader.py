@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from toolsync.errors import ProfileError
-from toolsync.masking import looks_secret
+from toolsync.masking import looks_secret, printable
 from toolsync.profile import KeyRef, Profile, for_tool
+from toolsync.profile.problem import schema_problems
 from toolsync.profile.reader import read
 
 WORK = """\
@@ -471,6 +474,54 @@ def test_what_is_no_reference_is_refused_and_not_shown(text: str) -> None:
         KeyRef.parse(text)
     assert caught.value.message == "the key is not a reference"
     assert "hush" not in caught.value.hint
+
+
+secrets = st.text("abcdefgh0123456789-_", min_size=8, max_size=40).map(lambda text: f"Zz{text}")
+
+
+@given(secret=secrets, prefix=st.sampled_from(["", "keyring:a b ", "env:A-", "sk-", "Bearer "]))
+def test_nothing_that_may_be_a_key_is_repeated(secret: str, prefix: str) -> None:
+    places = [
+        instead("key", f'"{prefix}{secret}"'),
+        instead("key", f'["{prefix}{secret}"]'),
+        instead("base_url", f'"https://{secret}@h"'),
+        instead("base_url", f'"https://h/?k={secret}"'),
+        in_work(f'request.headers.X-Api-Key = "{prefix}{secret}"'),
+        in_work(f'network.proxy = "http://u:{secret}@h"'),
+    ]
+    for text in places:
+        with pytest.raises(ProfileError) as caught:
+            read(text)
+        assert secret not in f"{caught.value.message}{caught.value.hint}"
+
+
+values = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5), st.datetimes()),
+    lambda below: st.one_of(st.lists(below, max_size=2), st.dictionaries(st.text(max_size=5), below, max_size=2)),
+    max_leaves=4,
+)
+FIELDS = sorted({line.split(" =")[0] for line in EVERYTHING.splitlines() if " = " in line})
+
+
+@given(table=st.dictionaries(st.one_of(st.sampled_from(FIELDS), st.text(max_size=5)), values, max_size=4))
+def test_whatever_a_field_holds_the_problems_are_told_in_words(table: dict[str, object]) -> None:
+    for data in (
+        table,
+        {"profiles": {"work": table}},
+        {"profiles": {"work": {"request": table, "tool": {"x": table}}}},
+    ):
+        for problem in schema_problems(data):
+            assert problem.reason
+            assert printable(problem.sentence) == problem.sentence
+
+
+@given(at=st.integers(0, len(EVERYTHING)), length=st.integers(0, 5), text=st.text("[]{}=\"'.#\n\\ a1", max_size=3))
+def test_a_damaged_file_is_read_or_refused_in_words(at: int, length: int, text: str) -> None:
+    damaged = EVERYTHING[:at] + text + EVERYTHING[at + length :]
+    try:
+        read(damaged)
+    except ProfileError as error:
+        assert all(line.startswith("profile.toml:") for line in error.message.splitlines())  # noqa: PT017
 
 
 def test_the_headers_that_count_as_secret_are_those_of_the_mask() -> None:

@@ -81,7 +81,8 @@ def saved(file: ProfileFile, after: str) -> Edited:
     snapshot = file.snapshot
     mode = _PRIVATE if snapshot.mode is None else None
     commit([Write(snapshot.real, snapshot.sha256, after.encode(), mode=mode)], state_dir=file.state)
-    return Edited(file, file.text, after)
+    before = b"" if snapshot.raw is None else snapshot.raw
+    return Edited(file, before.decode(errors="replace"), after)  # what was there may have been broken
 
 
 def schema_laid_beside(file: ProfileFile) -> Path:

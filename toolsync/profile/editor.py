@@ -14,7 +14,7 @@ from toolsync.document.data import equal, put
 from toolsync.errors import DocumentError, ProfileError
 from toolsync.profile import page
 from toolsync.profile.model import NAME
-from toolsync.profile.reader import parsed, read
+from toolsync.profile.reader import parsed, problems, read
 from toolsync.profile.wording import one_line
 
 
@@ -34,12 +34,12 @@ def added(text: str, name: str, table: Mapping[str, Any], *, active: bool, file:
     _demand_free(text, name, file)
     if not text.strip("\ufeff \t\r\n"):
         opened = page.opening(name if active else None)
-        return _valid(f"{opened}\n{page.block(name, table)}\n{page.card()}", file)
+        return _valid(parsed(f"{opened}\n{page.block(name, table)}\n{page.card()}", file), file)
     before = parsed(text, file)
-    grown = _with_block(before, name, table) or _set(before, ("profiles", name), table, file)
+    grown = _with_block(before, name, table) or set_in(before, ("profiles", name), table, file)
     if active:
-        grown = _set(grown, ("active",), name, file)
-    return _valid(grown.text, file)
+        grown = set_in(grown, ("active",), name, file)
+    return _valid(grown, file)
 
 
 def _with_block(document: Document, name: str, table: Mapping[str, Any]) -> Document | None:
@@ -63,7 +63,7 @@ def used(text: str, name: str, file: str = "profile.toml") -> str:
     """
     profiles = read(text, file)
     profiles.get(name)
-    return _valid(_set(profiles.document, ("active",), name, file).text, file)
+    return _valid(set_in(profiles.document, ("active",), name, file), file)
 
 
 def removed(text: str, name: str, file: str = "profile.toml") -> str:
@@ -77,7 +77,7 @@ def removed(text: str, name: str, file: str = "profile.toml") -> str:
     shrunk = _without(profiles.document, ("profiles", name), file)
     if profiles.active == name:
         shrunk = _without(shrunk, ("active",), file)
-    return _valid(shrunk.text, file)
+    return _valid(shrunk, file)
 
 
 def with_values(text: str, name: str, values: Mapping[KeyPath, Value], file: str = "profile.toml") -> str:
@@ -90,7 +90,7 @@ def with_values(text: str, name: str, values: Mapping[KeyPath, Value], file: str
         file: what messages call the file.
 
     Raises:
-        ProfileError: there is no such profile, or a value is not allowed; the lines it names are the result's.
+        ProfileError: there is no such profile, or a value is not allowed.
     """
     profiles = read(text, file)
     profiles.get(name)
@@ -100,8 +100,8 @@ def with_values(text: str, name: str, values: Mapping[KeyPath, Value], file: str
         if value is None:
             document = _without(document, _emptied(document, whole), file)
         else:
-            document = _set(document, whole, value, file)
-    return _valid(document.text, file)
+            document = set_in(document, whole, value, file)
+    return _valid(document, file)
 
 
 def _emptied(document: Document, path: KeyPath) -> KeyPath:
@@ -134,12 +134,22 @@ def demand_name(name: str) -> None:
         )
 
 
-def _valid(text: str, file: str) -> str:
-    read(text, file)
-    return text
+def _valid(document: Document, file: str) -> str:
+    """The text of an edited document; what is wrong in it the edit brought, and no line of it is on the disk."""
+    wrong = problems(document)
+    if wrong:
+        lines = [f"{file}: {problem.sentence}" for problem in wrong]
+        hints = [problem.hint for problem in wrong if problem.hint]
+        raise ProfileError("\n".join(lines), hint=" ".join([*hints[:1], "Nothing was changed."]))
+    return document.text
 
 
-def _set(document: Document, path: KeyPath, value: Value, file: str) -> Document:
+def set_in(document: Document, path: KeyPath, value: Value, file: str) -> Document:
+    """The document with a value set.
+
+    Raises:
+        ProfileError: the place cannot hold it.
+    """
     try:
         return document.set(path, value)
     except DocumentError as error:

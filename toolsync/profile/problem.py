@@ -6,11 +6,13 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from toolsync.document import KeyPath, Value
+from toolsync.document.keypath import spell
 from toolsync.profile import rules
-from toolsync.profile.wording import close, shown
+from toolsync.profile.wording import close, one_line, shown
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
@@ -24,6 +26,11 @@ class Problem:
     path: KeyPath
     reason: str
     hint: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """Where in the profile, and what."""
+        return f"{one_line(spell(self.path))}: {self.reason}" if self.path else self.reason
 
 
 @dataclass(frozen=True)
@@ -50,6 +57,7 @@ def _violation(error: ValidationError) -> _Violation:
     return _Violation(path, str(error.validator), error.validator_value, error.instance, schema)
 
 
+@cache
 def _validator() -> Validator:
     from jsonschema import Draft202012Validator, validators  # costs three starts of the interpreter
 

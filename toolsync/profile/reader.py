@@ -7,7 +7,6 @@ from typing import Any
 
 from toolsync.address import normal
 from toolsync.document import Document, KeyPath, Value, parse
-from toolsync.document.keypath import spell
 from toolsync.errors import DocumentError, ProfileError
 from toolsync.masking import holds_key_shape, looks_secret
 from toolsync.profile.model import REFERENCE, KeyRef, Profile, Profiles
@@ -27,10 +26,10 @@ def read(text: bytes | str, file: str = "profile.toml") -> Profiles:
             `profile.toml:12: profiles.work.request.timeout_seconds: 'abc' is not a number`.
     """
     document = parsed(text, file)
-    problems = _first_of_each([*_meaning_problems(document.data), *schema_problems(document.data)])
-    if problems:
-        hint = next((problem.hint for problem in problems if problem.hint), "")
-        raise ProfileError("\n".join(_lines(problems, document, file)), hint=hint)
+    wrong = problems(document)
+    if wrong:
+        lines = [f"{one_line(file)}:{line_of(document, problem.path)}: {problem.sentence}" for problem in wrong]
+        raise ProfileError("\n".join(lines), hint=next((problem.hint for problem in wrong if problem.hint), ""))
     tables = document.data.get("profiles", {})
     profiles = tuple(_profile(name, table) for name, table in tables.items())
     return Profiles(document.data.get("active"), profiles, document, file)
@@ -53,22 +52,19 @@ def _profile(name: str, table: Mapping[str, Any]) -> Profile:
     return Profile(name=name, **{**table, "key": KeyRef.parse(table["key"])})
 
 
-def _first_of_each(problems: list[Problem]) -> list[Problem]:
+def problems(document: Document) -> list[Problem]:
+    """All that is wrong in the file, by line."""
+    found = _first_of_each([*_meaning_problems(document.data), *schema_problems(document.data)])
+    return sorted(found, key=lambda problem: line_of(document, problem.path))
+
+
+def _first_of_each(found: list[Problem]) -> list[Problem]:
     """One complaint about each value is enough; but several fields may be missing in one table."""
     firsts: dict[tuple[KeyPath, str], Problem] = {}
-    for problem in problems:
+    for problem in found:
         missing = problem.reason if problem.reason.endswith(" is missing") else ""
         firsts.setdefault((problem.path, missing), problem)
     return list(firsts.values())
-
-
-def _lines(problems: list[Problem], document: Document, file: str) -> list[str]:
-    placed = sorted(((line_of(document, problem.path), problem) for problem in problems), key=lambda pair: pair[0])
-    return [f"{one_line(file)}:{line}: {_spelled(problem.path)}{problem.reason}" for line, problem in placed]
-
-
-def _spelled(path: KeyPath) -> str:
-    return f"{one_line(spell(path))}: " if path else ""
 
 
 def line_of(document: Document, path: KeyPath) -> int:

@@ -8,7 +8,7 @@ from toolsync.document.data import equal
 from toolsync.document.splice import Splice, apply
 from toolsync.document.toml_scan import Header, Key, Node, Pair, Place, scan
 from toolsync.errors import ProfileError
-from toolsync.profile.editor import demand_name
+from toolsync.profile.editor import demand_name, set_in
 from toolsync.profile.reader import parsed, read
 
 
@@ -29,7 +29,7 @@ def renamed(text: str, old: str, new: str, file: str = "profile.toml") -> str:
     splices = [Splice(start, end - start, spelling) for start, end in _spans(text, ("profiles", old))]
     document = parsed(apply(text, reversed(splices)), file)
     if profiles.active == old:
-        document = document.set(("active",), new)
+        document = set_in(document, ("active",), new, file)
     _demand_same(profiles.document.data, document.data, old, new, file)
     return document.text
 
