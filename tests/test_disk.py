@@ -186,7 +186,7 @@ class _BusyError(PermissionError):
         pytest.param([2], 1, True, id="another error"),
     ],
 )
-def test_windows_is_given_a_moment(faults: list[int], tries: int, raised: bool) -> None:
+def test_windows_is_given_a_moment(faults: list[int], tries: int, *, raised: bool) -> None:
     left, made = list(faults), 0
     slept: list[float] = []
 

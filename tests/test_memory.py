@@ -192,6 +192,6 @@ def test_marks_are_equal_exactly_when_values_are(one: Value, other: Value) -> No
     ],
 )
 @pytest.mark.parametrize("secret", [False, True], ids=["plain", "secret"])
-def test_holds_compares_as_the_documents_do(one: Value, other: Value, same: bool, secret: bool) -> None:
+def test_holds_compares_as_the_documents_do(one: Value, other: Value, *, same: bool, secret: bool) -> None:
     ours = Remembered("a", None, "memory", mark(one, KEY if secret else None), secret=secret)
     assert (holds(ours, one, KEY), holds(ours, other, KEY)) == (True, same)

@@ -8,10 +8,12 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.conftest import needs
+from tests.transaction import write
 from toolsync import disk
 from toolsync.errors import ChangedError, FileError, ToolsyncError, TransactionError
 from toolsync.transaction import StoreCommit, Write, commit, pending, recover
@@ -23,12 +25,6 @@ posix = pytest.mark.skipif(os.name != "posix", reason="POSIX links and modes")
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     return tmp_path.resolve()
-
-
-def write(path: Path, content: bytes | None, **more: object) -> Write:
-    """A write planned from what stands there now."""
-    snapshot = disk.read(path)
-    return Write(snapshot.real, snapshot.sha256, content, **more)  # type: ignore[arg-type]
 
 
 def run(home: Path, *writes: Write) -> tuple[Path, ...]:
@@ -106,7 +102,7 @@ def test_a_dangling_link_gets_its_file(home: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("links", [1, 2], ids=["renamed over", "hard link"])
-def test_modes(home: Path, before: int | None, more: dict[str, object], after: int, links: int) -> None:
+def test_modes(home: Path, before: int | None, more: dict[str, Any], after: int, links: int) -> None:
     file = home / "a"
     if before is not None:
         file.write_text("old")
@@ -168,7 +164,7 @@ ACCESS_LIST = bytes.fromhex(
 @posix
 @pytest.mark.parametrize("links", [1, 2], ids=["renamed over", "hard link"])
 @pytest.mark.parametrize("private", [False, True], ids=["kept", "a key takes named users off"])
-def test_attributes_and_access_lists(home: Path, private: bool, links: int) -> None:
+def test_attributes_and_access_lists(home: Path, *, private: bool, links: int) -> None:
     needs(_supports_attributes(home), "a file system with extended attributes")
     file = home / "a"
     file.write_text("old")
