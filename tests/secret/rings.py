@@ -1,3 +1,4 @@
+# ruff: noqa: ARG002  a faulty keyring looks at nothing
 """Keyrings with the faults that real ones have, in the form that `keyring` gives a backend."""
 
 from __future__ import annotations

@@ -117,7 +117,9 @@ def test_a_private_installation_is_fine(home: Path) -> None:
 )
 def test_what_others_can_change_is_named(home: Path, path: str) -> None:
     (home / path).chmod(0o757)
-    assert problem(home) == f"{home / path} can be changed by other users of this machine, and tools run what it leads to"
+    assert (
+        problem(home) == f"{home / path} can be changed by other users of this machine, and tools run what it leads to"
+    )
 
 
 @posix
@@ -182,7 +184,9 @@ def test_an_installation_in_a_cache_is_named(home: Path) -> None:
         pytest.param(None, "does not run", id="not there"),
     ],
 )
-def test_an_interpreter_that_does_not_find_toolsync_is_named(tmp_path: Path, script: str | None, expected: str | None) -> None:
+def test_an_interpreter_that_does_not_find_toolsync_is_named(
+    tmp_path: Path, script: str | None, expected: str | None
+) -> None:
     python = tmp_path / "python"
     if script is not None:
         python.write_text(f"#!/bin/sh\n{script}\n")

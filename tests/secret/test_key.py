@@ -22,7 +22,9 @@ FAULTS = [
     pytest.param(f"{KEY}\x00", "the key has a control character (U+0000) at position 23", id="NUL"),
     pytest.param(f"{KEY}\x7f", "the key has a control character (U+007F) at position 23", id="delete"),
     pytest.param(f"\ufeff{KEY}", "the key has a character that is not ASCII (U+FEFF) at position 1", id="BOM"),
-    pytest.param(f"{KEY}\u00a0", "the key has a character that is not ASCII (U+00A0) at position 23", id="no-break space"),
+    pytest.param(
+        f"{KEY}\u00a0", "the key has a character that is not ASCII (U+00A0) at position 23", id="no-break space"
+    ),
     pytest.param(f"{KEY}\u200b", "the key has a character that is not ASCII (U+200B) at position 23", id="zero width"),
     pytest.param("schlüssel", "the key has a character that is not ASCII (U+00FC) at position 5", id="umlaut"),
     pytest.param("密钥", "the key has a character that is not ASCII (U+5BC6) at position 1", id="CJK"),

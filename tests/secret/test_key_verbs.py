@@ -34,9 +34,14 @@ def test_what_cannot_be_a_key_is_not_stored(tmp_path: Path, text: str) -> None:
     assert (vault.get("work"), list(tmp_path.iterdir())) == (None, [])
 
 
-@pytest.mark.parametrize("name", ["", "a b", "../x", "[red]x[/red]", "\x1b[31m", KEY, "sk-ant-api03-x", "x" * 65, "a/b="])
+@pytest.mark.parametrize(
+    "name", ["", "a b", "../x", "[red]x[/red]", "\x1b[31m", KEY, "sk-ant-api03-x", "x" * 65, "a/b="]
+)
 def test_what_is_no_name_may_be_a_key_and_is_not_shown(tmp_path: Path, name: str) -> None:
-    for verb in (lambda: set_key(KEY, name, MemoryVault(), tmp_path), lambda: remove_key(name, MemoryVault(), tmp_path)):
+    for verb in (
+        lambda: set_key(KEY, name, MemoryVault(), tmp_path),
+        lambda: remove_key(name, MemoryVault(), tmp_path),
+    ):
         with pytest.raises(UsageError, match=r"^that is no name for a key$"):
             verb()
 
@@ -45,7 +50,12 @@ def test_keys_are_listed_by_name_with_their_profiles(tmp_path: Path) -> None:
     vault = MemoryVault()
     set_key(KEY, "old", vault, tmp_path)
     set_key(KEY, "work", vault, tmp_path)
-    profiles = [profile("a", "keyring:work"), profile("b", "keyring:work"), profile("c", "keyring:new"), profile("d", "env:K")]
+    profiles = [
+        profile("a", "keyring:work"),
+        profile("b", "keyring:work"),
+        profile("c", "keyring:new"),
+        profile("d", "env:K"),
+    ]
     assert list_keys(vault, tmp_path, profiles) == (
         StoredKey("new", ("c",), is_stored=False),
         StoredKey("old", (), is_stored=True),

@@ -36,7 +36,9 @@ def vault_with(text: str) -> Vault:
 # keyring:
 
 
-@pytest.mark.parametrize("kept", [KEY, f"{KEY}\n", f"{KEY}\r\n"], ids=["as set", "by echo | secret-tool", "from Windows"])
+@pytest.mark.parametrize(
+    "kept", [KEY, f"{KEY}\n", f"{KEY}\r\n"], ids=["as set", "by echo | secret-tool", "from Windows"]
+)
 def test_a_key_comes_out_of_the_keyring(kept: str) -> None:
     assert resolve(KeyRef("keyring", "work"), lambda: vault_with(kept), {}) == Secret(KEY)
 
@@ -66,7 +68,9 @@ def test_a_key_comes_out_of_a_variable() -> None:
         pytest.param({}, "env:API_KEY: the variable is not set", id="not set"),
         pytest.param({"API_KEY": ""}, "env:API_KEY: the variable is empty", id="empty"),
         pytest.param({"API_KEY": " "}, "env:API_KEY is empty", id="blank"),
-        pytest.param({"API_KEY": f"{KEY}\r"}, "env:API_KEY has a line break at position 23", id="from a CRLF dotenv file"),
+        pytest.param(
+            {"API_KEY": f"{KEY}\r"}, "env:API_KEY has a line break at position 23", id="from a CRLF dotenv file"
+        ),
     ],
 )
 def test_a_variable_without_a_key_is_named(environ: dict[str, str], message: str) -> None:
@@ -129,7 +133,7 @@ def test_a_program_that_fails_is_named_and_its_output_kept_back(tmp_path: Path, 
 
 
 def test_what_is_printed_must_be_a_key(tmp_path: Path) -> None:
-    with pytest.raises(SecretError, match="has a space at position 4$"):
+    with pytest.raises(SecretError, match=r"has a space at position 4$"):
         from_command(program(tmp_path, "print('not signed in')"))
 
 
@@ -146,7 +150,9 @@ def test_complaints_are_cut(tmp_path: Path) -> None:
         pytest.param("/nonexistent/pass show x", "there is no program 'pass'", id="not there", marks=posix),
         pytest.param("./pass", "'pass' is named by a relative path", id="relative", marks=posix),
         pytest.param("bin/pass", "'pass' is named by a relative path", id="in a folder below", marks=posix),
-        pytest.param("pass 'x", "the key's command cannot be split into words: No closing quotation", id="quote", marks=posix),
+        pytest.param(
+            "pass 'x", "the key's command cannot be split into words: No closing quotation", id="quote", marks=posix
+        ),
         pytest.param("''", "the key's command names no program", id="empty word", marks=posix),
         pytest.param("/tmp", "there is no program 'tmp'", id="a folder", marks=posix),
     ],
@@ -162,7 +168,7 @@ def test_a_file_that_is_no_program_is_named(tmp_path: Path) -> None:
     path = tmp_path / "pass"
     path.write_bytes(b"\x00\x01 not a program")
     path.chmod(0o755)
-    with pytest.raises(SecretError, match="^'pass' cannot be started: "):
+    with pytest.raises(SecretError, match=r"^'pass' cannot be started: "):
         from_command(str(path))
 
 
@@ -178,7 +184,9 @@ def test_the_current_folder_has_no_say(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 @posix
-def test_the_program_runs_in_the_home_folder_without_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_program_runs_in_the_home_folder_without_a_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     source = "import os, sys; print(os.getcwd(), sys.stdin.read(), os.getsid(0) == os.getpid(), sep='|')"
     assert from_command(program(tmp_path, source)) == Secret(f"{os.path.realpath(tmp_path)}||True")
@@ -186,7 +194,9 @@ def test_the_program_runs_in_the_home_folder_without_a_terminal(tmp_path: Path, 
 
 def test_the_program_sees_the_environment_given(tmp_path: Path) -> None:
     source = "import os; print(os.environ.get('TOKEN'), 'CANARY' in os.environ, sep='|')"
-    kept = {name: value for name, value in os.environ.items() if name.upper() in {"PATH", "SYSTEMROOT", "LD_LIBRARY_PATH"}}
+    kept = {
+        name: value for name, value in os.environ.items() if name.upper() in {"PATH", "SYSTEMROOT", "LD_LIBRARY_PATH"}
+    }
     assert from_command(program(tmp_path, source), environ={**kept, "TOKEN": "t"}) == Secret("t|False")
 
 
@@ -243,9 +253,11 @@ WINDOWS_LINES = [
     pytest.param(r'"a b c" d e', ["a b c", "d", "e"], id="quoted"),
     pytest.param(r'"ab\"c" "\\" d', ['ab"c', "\\", "d"], id="escaped quote, escaped backslash"),
     pytest.param(r'a\\\b d"e f"g h', [r"a\\\b", "de fg", "h"], id="backslashes before no quote"),
-    pytest.param(r"a\\\"b c d", [r'a\"b', "c", "d"], id="three backslashes and a quote"),
+    pytest.param(r"a\\\"b c d", [r"a\"b", "c", "d"], id="three backslashes and a quote"),
     pytest.param(r'a\\\\"b c" d e', [r"a\\b c", "d", "e"], id="four backslashes and a quote"),
-    pytest.param(r'C:\Tools\op.exe read "op://v/my item/key"', [r"C:\Tools\op.exe", "read", "op://v/my item/key"], id="op"),
+    pytest.param(
+        r'C:\Tools\op.exe read "op://v/my item/key"', [r"C:\Tools\op.exe", "read", "op://v/my item/key"], id="op"
+    ),
     pytest.param('op ""', ["op", ""], id="an empty word"),
     pytest.param("  op \t read  ", ["op", "read"], id="white space"),
 ]
@@ -256,7 +268,7 @@ def test_a_line_is_split_as_windows_programs_do(line: str, expected: list[str]) 
     assert words(line, platform="win32") == expected
 
 
-@given(st.lists(st.text(alphabet='ab \\"\t\''), min_size=1, max_size=5))
+@given(st.lists(st.text(alphabet="ab \\\"\t'"), min_size=1, max_size=5))
 def test_windows_words_survive_being_written_as_a_line(argv: list[str]) -> None:
     argv = ["op", *argv]
     assert words(subprocess.list2cmdline(argv), platform="win32") == argv

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -94,7 +93,9 @@ def test_no_keyring_shows_three_ways_out() -> None:
     with pytest.raises(NoKeyringError) as caught:
         SystemVault(timeout_seconds=5, choices=[]).get("work")
     assert caught.value.message == "no keyring answers here (none is installed)"
-    assert all(way in caught.value.hint for way in ("Three ways out", "start", '"env:NAME"', '"command:pass show NAME"'))
+    assert all(
+        way in caught.value.hint for way in ("Three ways out", "start", '"env:NAME"', '"command:pass show NAME"')
+    )
 
 
 def test_a_keyring_that_gives_back_what_was_deleted_is_an_error() -> None:
@@ -145,14 +146,18 @@ def test_only_keyrings_that_encrypt_are_allowed(platform: str) -> None:
 def test_keyring_is_not_asked_to_choose(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither plug-ins (keyrings.alt) nor `PYTHON_KEYRING_BACKEND` nor keyringrc.cfg have a say."""
 
-    def chosen(*_: Any) -> None:
+    def chosen(*_: object) -> None:
         raise AssertionError("keyring chose a backend")
 
     import keyring.backend
     import keyring.core
 
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
-    for module, name in [(keyring.core, "init_backend"), (keyring.core, "load_config"), (keyring.backend, "_load_plugins")]:
+    for module, name in [
+        (keyring.core, "init_backend"),
+        (keyring.core, "load_config"),
+        (keyring.backend, "_load_plugins"),
+    ]:
         monkeypatch.setattr(module, name, chosen)
     vault_of("Sound").set("work", KEY)
     assert list(Sound.items) == [("toolsync:work", "work")]
@@ -170,7 +175,9 @@ def test_a_bus_address_that_is_there_is_left_alone() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the Secret Service is Linux's")
-@pytest.mark.parametrize("address", ["unix:path=/nonexistent/bus", "disabled:", "nonsense", "tcp:host=localhost,port=1"])
+@pytest.mark.parametrize(
+    "address", ["unix:path=/nonexistent/bus", "disabled:", "nonsense", "tcp:host=localhost,port=1"]
+)
 def test_a_dead_bus_is_no_keyring(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
     monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", address)
     with pytest.raises(NoKeyringError, match=r"^no keyring answers here \(Secret Service: "):

@@ -8,9 +8,10 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path, PurePath
-from threading import Thread
+from threading import Thread, current_thread, main_thread
 from typing import IO
 
 from toolsync.errors import KeyMissingError, SecretError
@@ -109,23 +110,12 @@ def _run(
     argv: Sequence[str], name: str, environ: Mapping[str, str], timeout_seconds: float
 ) -> tuple[int, bytes, bytes]:
     """Exit code, stdout and stderr, each cut at a size that no key has."""
+    with _signals_held_back() as arrived:
+        process = _started(argv, name, environ)
     try:
-        process = subprocess.Popen(
-            argv,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            cwd=_home(),
-            env=dict(environ),
-            start_new_session=True,  # a group of its own, to be ended as one
-        )
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "it has a NUL character"
-        raise SecretError(f"'{name}' cannot be started: {reason}", hint=_TRY) from error
-    assert process.stdout is not None and process.stderr is not None  # noqa: S101, PT018  asked for above
-    drains = [_Drain(process.stdout), _Drain(process.stderr)]
-    try:
+        for number in arrived:
+            signal.raise_signal(number)
+        drains = [_Drain(pipe) for pipe in (process.stdout, process.stderr) if pipe is not None]
         process.wait(timeout_seconds)
     except subprocess.TimeoutExpired as error:
         raise SecretError(
@@ -136,6 +126,40 @@ def _run(
         if process.poll() is None:
             _end(process)
     return process.returncode, drains[0].taken(), drains[1].taken()
+
+
+def _started(argv: Sequence[str], name: str, environ: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            cwd=_home(),
+            env=dict(environ),
+            start_new_session=True,  # a group of its own, to be ended as one
+        )
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "its command line cannot be passed on"
+        raise SecretError(f"'{name}' cannot be started: {reason}", hint=_TRY) from error
+
+
+@contextmanager
+def _signals_held_back() -> Iterator[list[int]]:
+    """The signals that arrive within, instead of what they do: a program must not be started and then lost."""
+    arrived: list[int] = []
+    numbers = (signal.SIGINT, signal.SIGTERM) if current_thread() is main_thread() else ()
+    handlers = {number: signal.getsignal(number) for number in numbers}
+    for number in numbers:
+        if callable(handlers[number]):
+            signal.signal(number, lambda number, _: arrived.append(number))
+    try:
+        yield arrived
+    finally:
+        for number, handler in handlers.items():
+            if callable(handler):
+                signal.signal(number, handler)
 
 
 class _Drain(Thread):
