@@ -266,7 +266,7 @@ def _ascii(host: str) -> str:
         if not _HOST.fullmatch(host):
             raise ProfileError("the address has a bad host or port", hint=_EXAMPLE)
         return host
-    import idna  # noqa: PLC0415  one host in ten thousand; the library comes with httpx
+    import idna
 
     try:
         return idna.encode(host, uts46=True).decode()

@@ -103,14 +103,11 @@ def _all(profile: Profile, key_variable: str | None, site: str | None) -> Iterat
 
 
 def _urls(profile: Profile, at: str) -> Iterator[Fact]:
-    derived = addresses(profile.base_url)
+    derived = addresses(profile.base_url, profile.urls)
     for name in ("root", "openai", "anthropic", "gemini", "chat_completions"):
-        stated = profile.urls.get(name)
-        origin = f"{at}.urls.{name}" if stated else f"{at}.base_url"
-        yield Fact(f"{name}_url", stated or getattr(derived, f"{name}_url"), origin)
-    if "openai" in profile.urls:
-        stated_openai = profile.urls["openai"].rstrip("/")
-        yield Fact("chat_completions_url", f"{stated_openai}/chat/completions", f"{at}.urls.openai")
+        stated = "openai" if name == "chat_completions" else name
+        origin = f"{at}.urls.{stated}" if stated in profile.urls else f"{at}.base_url"
+        yield Fact(f"{name}_url", getattr(derived, f"{name}_url"), origin)
 
 
 def _request(request: Mapping[str, Any], at: str) -> Iterator[Fact]:

@@ -5,9 +5,14 @@ from __future__ import annotations
 import hmac
 import re
 import unicodedata
+from collections.abc import Mapping
+from typing import Any
 
 _SHORTEST_MASKED = 7
 """A shorter key (`ollama`, `none`) is no secret worth the words that masking it would destroy."""
+
+_ONE_WORD = re.compile(r"[^\s\"'${}][^\s\"'{}]*")
+"""What a key looks like; a piece of a settings file around a key, or a reference to one, is no word to take out."""
 
 _known: set[str] = set()
 
@@ -19,8 +24,9 @@ class Secret:
 
     def __init__(self, value: str) -> None:
         self._value = value
-        if len(value) >= _SHORTEST_MASKED:
-            _known.add(value)
+        bare = value.strip().strip("\"'")
+        if len(bare) >= _SHORTEST_MASKED and _ONE_WORD.fullmatch(bare):
+            _known.add(bare)
 
     def reveal(self) -> str:
         """The key itself: for a request header, a tool's own file, or the one line of `key print`."""
@@ -46,6 +52,15 @@ def masked(text: str) -> str:
     return text
 
 
+def masked_data(value: Any) -> Any:
+    """JSON values with every text in them masked: done before JSON's escapes could hide a key."""
+    if isinstance(value, str):
+        return masked(value)
+    if isinstance(value, Mapping):
+        return {masked(str(key)): masked_data(child) for key, child in value.items()}
+    return [masked_data(child) for child in value] if isinstance(value, list | tuple) else value
+
+
 def fingerprint(value: str, key: bytes) -> str:
     """Six hexadecimal digits that tell two keys apart and give neither away (HMAC-SHA-256, cut).
 
@@ -61,13 +76,34 @@ def printable(text: str, *, limit: int = 2000) -> str:
 
     Line feeds and tabs stay. Longer text than `limit` characters is cut, and says so.
     """
-    text = "".join(c if c in "\n\t" or unicodedata.category(c) not in {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"} else "�" for c in text)
+    text = "".join(
+        c if c in "\n\t" or unicodedata.category(c) not in {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"} else "�" for c in text
+    )
     return text if len(text) <= limit else f"{text[:limit]}… ({len(text) - limit} characters more)"
 
 
-_SECRET_NAME = re.compile(r"(?i)(api_?key|apikey|(^|[_.-])key$|token|secret|passw|credential|bearer|auth(orization)?$|headers?$)")
+_SECRET_NAME = re.compile(
+    r"(?i)(api_?key|apikey|(^|[_.-])key$|token|secret|passw|credential|bearer|auth(orization)?$|headers?$)"
+)
 
 
 def looks_secret(name: str) -> bool:
     """Whether a settings key of this name usually holds a secret (`apiKey`, `AUTH_TOKEN`, `password`)."""
     return bool(_SECRET_NAME.search(name))
+
+
+_KEY_SHAPE = re.compile(
+    r"(?<![A-Za-z0-9])(?:(?:sk|pk|rk|gsk|hf|xai|nvapi|ghp|gho|glpat|tvly)[-_]|AIza|AKIA|eyJ)(?=\S*\d)[A-Za-z0-9_.-]{16,}"
+)
+"""What the keys of OpenAI, Anthropic, most relays, Groq, Hugging Face, xAI, NVIDIA, GitHub, GitLab, Google, AWS look
+like by their published prefixes; and JSON Web Tokens."""
+
+
+def holds_key_shape(text: str) -> bool:
+    """Whether `text` holds something of the shape of a known provider's key."""
+    return bool(_KEY_SHAPE.search(text))
+
+
+def mask_key_shapes(text: str) -> str:
+    """`text` with everything of the shape of a known provider's key replaced by `***`."""
+    return _KEY_SHAPE.sub("***", text)

@@ -51,7 +51,9 @@ def candidates(spec: str | Sequence[str], places: Places) -> tuple[Path, ...]:
         expanded = _expanded(alternative, places)
         if expanded is not None:
             return tuple(_absolute(text) for text in _spread(expanded))
-    raise TemplateError(f"no path can be made of {', '.join(alternatives)}", hint="A variable that it names is not set.")
+    raise TemplateError(
+        f"no path can be made of {', '.join(alternatives)}", hint="A variable that it names is not set."
+    )
 
 
 def _expanded(text: str, places: Places) -> str | None:

@@ -1,4 +1,4 @@
-"""A tool as its template describes it: where its settings live, what it speaks, how it takes a key, who else sets it."""
+"""A tool as its template describes it: where its settings live, what it speaks, how it takes a key, who sets it too."""
 
 from __future__ import annotations
 

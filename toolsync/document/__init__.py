@@ -11,6 +11,7 @@ from pathlib import PurePath
 from toolsync.document.base import Document, Fault, Source, place
 from toolsync.document.data import MISSING, Missing, Value, equal
 from toolsync.document.keypath import Item, KeyPath, Step
+from toolsync.document.keypath import parse as parse_path
 from toolsync.document.splice import Splice
 from toolsync.errors import DocumentError, TemplateError
 
@@ -25,9 +26,11 @@ __all__ = [
     "Splice",
     "Step",
     "Value",
+    "decoded",
     "equal",
     "format_of",
     "parse",
+    "parse_path",
 ]
 
 _FORMATS = {
@@ -38,7 +41,7 @@ _FORMATS = {
 """Format name to module and class; the module is imported when the first such file is met."""
 
 
-def parse(raw: bytes, format: str) -> Document:  # noqa: A002  the word that templates use
+def parse(raw: bytes, format: str) -> Document:
     """The document in `raw`.
 
     Raises:
@@ -49,7 +52,7 @@ def parse(raw: bytes, format: str) -> Document:  # noqa: A002  the word that tem
         raise TemplateError(f"unknown format '{format}'", hint=f"Known: {', '.join(_FORMATS)}.")
     module, name = _FORMATS[format]
     kind: type[Document] = getattr(import_module(module), name)
-    return kind(_decoded(raw))
+    return kind(decoded(raw))
 
 
 def format_of(name: str) -> str:
@@ -64,7 +67,12 @@ def format_of(name: str) -> str:
     return suffix
 
 
-def _decoded(raw: bytes) -> str:
+def decoded(raw: bytes) -> str:
+    """The text in `raw`, byte-order mark and line ends included.
+
+    Raises:
+        DocumentError: it is not UTF-8; with line and column.
+    """
     try:
         return raw.decode()
     except UnicodeDecodeError as error:

@@ -50,12 +50,12 @@ def put(data: Value, path: KeyPath, value: Value) -> Value:
         if data is MISSING:
             data = {}
         if not isinstance(data, Mapping):
-            raise ValueError(f"no table to hold '{step}'")
+            raise ValueError(f"no table to hold '{step}'")  # noqa: TRY004  the data's fault, not the caller's
         return {**data, step: put(data.get(step, MISSING), rest, value)}
     if data is MISSING and isinstance(step, Item):
         data = []
     if not isinstance(data, list):
-        raise ValueError("no list")
+        raise ValueError("no list")  # noqa: TRY004  likewise
     index = index_of(data, step)
     if isinstance(step, Item) and not all(isinstance(item, Mapping) and step.key in item for item in data):
         raise ValueError(f"the list holds something that is no table with '{step.key}'")

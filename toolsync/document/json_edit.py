@@ -151,25 +151,35 @@ class Editor:
 
     def _own_comments(self, entry: Entry, container: Node) -> list[tuple[int, int]]:
         """Comments behind the value, on its line: before the comma, or behind it with nothing more on that line."""
-        before: list[tuple[int, int]] = []
-        behind: list[tuple[int, int]] = []
-        at = entry.end
-        limit = container.end - 1
-        for comment in self._comments_between(entry.end, limit):
-            if self.text[at : comment[0]].strip(" \t,"):
-                break
-            is_before = entry.comma is None or comment[0] < entry.comma
-            (before if is_before else behind).append(comment)
-            at = comment[1]
-        at = max(at, entry.comma + 1) if entry.comma is not None and behind else at
-        rest = skip_blank(self.text, at)
-        ends = rest >= limit or self.text[rest] in "\r\n"
-        return [*before, *(behind if ends else [])]
+        if entry.comma is None:
+            return self._line_comments(entry.end, container.end - 1)
+        before = self._line_comments(entry.end, entry.comma)
+        if breaks(self.text, before[-1][1] if before else entry.end, entry.comma):
+            return before
+        return [*before, *self._ending_comments(entry.comma + 1, container)]
 
     def _end_of_line_comments(self, entry: Entry, container: Node) -> int:
-        """The offset behind an entry, its comma, and its own comments."""
-        own = self._own_comments(entry, container)
-        return max([entry.end, *([entry.comma + 1] if entry.comma is not None else []), *(end for _, end in own)])
+        """The offset behind an entry, its comma, and the comments that end the line there."""
+        if entry.comma is None:
+            return max([entry.end, *(end for _, end in self._own_comments(entry, container))])
+        return max([entry.comma + 1, *(end for _, end in self._ending_comments(entry.comma + 1, container))])
+
+    def _ending_comments(self, at: int, container: Node) -> list[tuple[int, int]]:
+        """The comments from `at` on, on its line, if nothing follows them there: then they speak of what was before."""
+        limit = container.end - 1
+        comments = self._line_comments(at, limit)
+        rest = skip_blank(self.text, comments[-1][1] if comments else at)
+        return comments if rest >= limit or self.text[rest] in "\r\n" else []
+
+    def _line_comments(self, at: int, limit: int) -> list[tuple[int, int]]:
+        """The comments that follow `at` one after the other, on its line."""
+        comments: list[tuple[int, int]] = []
+        for comment in self._comments_between(at, limit):
+            if self.text[at : comment[0]].strip(" \t"):
+                break
+            comments.append(comment)
+            at = comment[1]
+        return comments
 
     def _comments_between(self, start: int, end: int) -> list[tuple[int, int]]:
         return [comment for comment in self.tree.comments if start <= comment[0] and comment[1] <= end]

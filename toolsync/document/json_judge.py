@@ -30,6 +30,26 @@ def members_of(text: str) -> Value:
     return _loaded(text, Members)
 
 
+def is_strict(text: str) -> bool:
+    """Whether a strict reader takes `text`, which `data_of` has read: no comment, no trailing comma."""
+    text = text.removeprefix("\ufeff").strip(" \t\r\n")
+    try:
+        if text:
+            _parsed(text, None)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def depth_of(data: Value) -> int:
+    """How many containers stand inside one another, without recursion."""
+    depth, level = 0, [data]
+    while level := [node for node in level if isinstance(node, (dict, list))]:
+        depth += 1
+        level = [child for node in level for child in (node.values() if isinstance(node, dict) else node)]
+    return depth
+
+
 def same_elsewhere(one: Value, other: Value, path: KeyPath) -> bool:
     """Whether two `members_of` differ at most in what stands at `path`: order and duplicates are as they were.
 

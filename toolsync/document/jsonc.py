@@ -14,7 +14,7 @@ from toolsync.document import data as _data
 from toolsync.document.base import Document, Fault, Source, place
 from toolsync.document.data import MISSING, Value
 from toolsync.document.json_edit import Editor
-from toolsync.document.json_judge import data_of, members_of, same_elsewhere
+from toolsync.document.json_judge import data_of, depth_of, is_strict, members_of, same_elsewhere
 from toolsync.document.json_layout import breaks, eol_before, indent_of, on_own_line, style_at
 from toolsync.document.json_scan import DEEPEST, Entry, Node, Tree, scan
 from toolsync.document.json_write import Style, quoted, spelled
@@ -35,19 +35,43 @@ class JsoncDocument(Document):
 
     @classmethod
     def _judge(cls, text: str) -> Value:
-        if text.count("{") + text.count("[") > DEEPEST:
-            scan(text)  # later Pythons parse deeper than earlier ones; the limit is ours
         try:
-            return data_of(text)
+            data = data_of(text)
+            if text.count("{") + text.count("[") > DEEPEST and depth_of(data) > DEEPEST:
+                raise RecursionError  # later Pythons parse deeper than earlier ones; the limit is ours
         except (ValueError, RecursionError) as error:
             scan(text)  # says what is wrong in plain words
             line, column = place(text, getattr(error, "pos", 0))
             reason = f"nested deeper than {DEEPEST} levels" if isinstance(error, RecursionError) else str(error)
             raise DocumentError(reason, line=line, column=column) from error
+        return data
+
+    def set(self, path: KeyPath, value: Value | Source) -> Self:
+        """As every document's `set`; a table set whole over one with comments in it keeps them, member by member."""
+        old = self.get(path)
+        if isinstance(value, dict) and isinstance(old, dict) and self._holds_comment(path):
+            return self._merged(path, old, value)
+        return super().set(path, value)
+
+    def _merged(self, path: KeyPath, old: dict[str, Value], value: dict[str, Value]) -> Self:
+        document = self
+        for key in [key for key in old if key not in value]:
+            document = document.remove((*path, key))
+        for key, item in value.items():
+            document = document.set((*path, key), item)
+        return document
+
+    def _holds_comment(self, path: KeyPath) -> bool:
+        start, end = self.span(path) or (0, 0)
+        return any(start < at < end for at, _ in self._tree.comments)
 
     def _edited(self, path: KeyPath, splices: Sequence[Splice], intended: Value) -> Self:
         edited = super()._edited(path, splices, intended)
-        if not same_elsewhere(members_of(self.text), members_of(edited.text), path):
+        try:
+            is_same = same_elsewhere(members_of(self.text), members_of(edited.text), path)
+        except RecursionError as error:
+            raise self._refused(path, "the file is nested too deeply") from error
+        if not is_same:
             raise self._refused(path, "the result would change the order of members, or a duplicate")
         return edited
 
@@ -156,6 +180,8 @@ class StrictJsonDocument(JsoncDocument):
         self.fault = self._found_fault()
 
     def _found_fault(self) -> Fault | None:
+        if is_strict(self.text):
+            return None
         comments = [(start, "a comment") for start, _ in self._tree.comments[:1]]
         comma = self._tree.trailing_comma
         commas = [] if comma is None else [(comma, "a trailing comma")]

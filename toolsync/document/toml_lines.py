@@ -11,16 +11,15 @@ from toolsync.document.toml_value import spelled_key
 
 
 def section_added(layout: Layout, path: Place, lines: Sequence[str]) -> Splice:
-    """A header for `path` and its keys, one blank line before it.
+    """A header for `path` and its keys. At the end a blank line of its own goes before it, which `removed` takes along.
 
     Raises:
         ValueError: only a block of another tool has place for it.
     """
     spot, known = layout.spot_for_table(path), layout.lines
-    follows_blank = spot == 0 or isinstance(known[spot - 1], Blank)
     if spot == len(known):
-        return _inserted(layout, spot, lines if follows_blank else ["", *lines])
-    return _inserted(layout, spot, [*lines, ""] if follows_blank else lines)
+        return _inserted(layout, spot, ["", *lines] if known else lines)
+    return _inserted(layout, spot, [*lines, ""] if isinstance(known[spot - 1], Blank) else lines)
 
 
 def key_added(layout: Layout, section: Place, key: str, text: str) -> Splice:
@@ -36,7 +35,7 @@ def key_added(layout: Layout, section: Place, key: str, text: str) -> Splice:
     if section:
         header = layout.statements[layout.headers[section]]
         return _inserted(layout, spot, [f"{_indent(layout, header)}{key} = {text}"])
-    before = [""] if spot > 0 and not isinstance(known[spot - 1], Blank) else []
+    before = [""] if spot > 0 and (spot == len(known) or not isinstance(known[spot - 1], Blank)) else []
     after = [""] if spot < len(known) and not isinstance(known[spot], Blank) else []
     return _inserted(layout, spot, [*before, f"{key} = {text}", *after])
 

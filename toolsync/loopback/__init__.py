@@ -144,5 +144,5 @@ class _Handler(BaseHTTPRequestHandler):
         except ConnectionError:  # the client has hung up, which is its right
             return
 
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  the base class's word
+    def log_message(self, format: str, *args: object) -> None:
         """Say nothing: what arrived is in the record."""

@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolsync.address import Dialect, endpoint, is_loopback, origin
+from toolsync.address import Dialect, endpoint, is_loopback, normal
 from toolsync.errors import ProfileError
 from toolsync.masking import Secret
 from toolsync.probe.dialect import LIMIT, LIMIT_RETRIED, Reply, headers, models_url, names_the_limit, question, reply
 from toolsync.probe.failure import unsent
 from toolsync.probe.network import Network, Response, send
-from toolsync.probe.verdict import Outcome, Verdict, ids, judge, shown
+from toolsync.probe.verdict import Outcome, Verdict, ids, judge, shown, shown_address
 
 __all__ = ["Models", "Network", "Outcome", "Ping", "PingRequest", "Reply", "exposes_key", "list_models", "ping"]
 
@@ -132,7 +132,7 @@ def list_models(request: PingRequest) -> Models:
     url = models_url(request.dialect, request.base)
     started = time.perf_counter()
     try:
-        origin(request.base)
+        normal(request.base)
         answer = send("GET", url, None, headers(request.dialect, request.key, request.headers), request.network)
         verdict = judge(answer, request.dialect, "", said=ids(answer.json))
     except Exception as error:  # noqa: BLE001  every exception is a result
@@ -150,7 +150,7 @@ def exposes_key(request: PingRequest) -> bool:
 
 
 def _asked(request: PingRequest, url: str) -> Response:
-    origin(request.base)  # an address that is none has its own advice
+    normal(request.base)  # an address that is none has its own advice
     sent = headers(request.dialect, request.key, request.headers)
     answer = send("POST", url, question(request.dialect, request.model, LIMIT), sent, request.network)
     if not names_the_limit(answer):
@@ -163,7 +163,7 @@ def _common(
     request: PingRequest, url: str, answer: Response | None, verdict: Verdict, started: float
 ) -> dict[str, Any]:
     return {
-        "url": shown(url),
+        "url": shown_address(url),
         "outcome": verdict.outcome,
         "status": answer.status if answer else None,
         "elapsed_ms": answer.elapsed_ms if answer else round((time.perf_counter() - started) * 1000),

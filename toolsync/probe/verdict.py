@@ -75,6 +75,11 @@ def shown(text: str, limit: int = 200) -> str:
     return line if len(line) <= limit else f"{line[:limit]}…"
 
 
+def shown_address(url: str) -> str:
+    """`url` without what may be a key in it: a name and password, a query."""
+    return shown(re.sub(r"//[^/?#]*@", "//***@", re.split(r"[?#]", url)[0]))
+
+
 def is_page(answer: Response) -> bool:
     """Whether the answer is a web page, whatever its status."""
     start = answer.body[:200].lstrip(b"\xef\xbb\xbf \r\n\t").lower()
@@ -101,7 +106,7 @@ def _is_text(answer: Response) -> bool:
     return kind.startswith("text/") or "json" in kind
 
 
-def _message(data: object, depth: int = 4) -> str:
+def _message(data: object, depth: int = 10) -> str:
     """The message in any of the shapes that gateways use; one that wraps another's error in JSON is unwrapped."""
     if depth == 0:
         return ""

@@ -1,0 +1,101 @@
+"""One run of the program: what its global options said, what it shows, and what it asks."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from toolsync import render
+from toolsync.commands.result import Result
+from toolsync.errors import DeclinedError
+from toolsync.session import Session, default_config, default_state, this_machine
+
+if TYPE_CHECKING:
+    from toolsync.secret.vault import Vault
+
+Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, and nothing else.")]
+ProfileName = Annotated[str | None, typer.Option("--profile", "-p", help="Instead of the active profile.")]
+Tools = Annotated[list[str] | None, typer.Option("--tool", "-t", help="Only this tool; may be repeated.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Answer the plan's question with yes.")]
+Plaintext = Annotated[bool, typer.Option("--allow-plaintext", help="A tool's own file may hold a copy of the key.")]
+
+
+def help_app(purpose: str) -> typer.Typer:
+    """A group of commands that, named alone, shows its help."""
+    group = typer.Typer(help=purpose)
+
+    @group.callback(invoke_without_command=True)
+    def _alone(context: typer.Context) -> None:
+        if context.invoked_subcommand is None:
+            typer.echo(context.get_help())
+
+    return group
+
+
+class Run:
+    """What the global options said, and how the run will end; typer's commands cannot be handed it.
+
+    Attributes:
+        config: `--config`, or None.
+        json: whether stdout is to hold one JSON object and nothing else.
+        exit_code: how the program ends.
+    """
+
+    def __init__(self) -> None:
+        self.begin(json=False)
+
+    def begin(self, *, json: bool) -> None:
+        """Start afresh."""
+        self.config: Path | None = None
+        self.json = json
+        self.exit_code = 0
+
+    def session(self) -> Session:
+        """The session of this run."""
+        places = this_machine()
+        config = self.config or default_config(places.environ)
+        config = config / "profile.toml" if config.is_dir() else config
+        is_interactive = sys.stdin.isatty() and sys.stderr.isatty()
+        return Session(
+            places, config.absolute(), default_state(), _vault(is_interactive), is_interactive=is_interactive
+        )
+
+
+run = Run()
+
+
+def _vault(is_interactive: bool) -> Callable[[], Vault]:
+    def opened() -> Vault:
+        from toolsync.secret.vault import ATTENDED_SECONDS, UNATTENDED_SECONDS, SystemVault
+
+        return SystemVault(timeout_seconds=ATTENDED_SECONDS if is_interactive else UNATTENDED_SECONDS)
+
+    return opened
+
+
+def show(result: Result) -> None:
+    """Show the result, and end with its exit code."""
+    run.exit_code = result.exit_code
+    if run.json:
+        text = render.envelope(result.command, result.exit_code, result.data, result.messages, None)
+        sys.stdout.write(text + "\n")
+        return
+    render.stdout().show(render.lines(result))
+
+
+def ask(session: Session, question: str, *, yes: bool) -> None:
+    """Ask, and return if the person says yes.
+
+    Raises:
+        DeclinedError: they say no, or nobody is there.
+    """
+    if yes:
+        return
+    if not session.is_interactive or run.json:
+        raise DeclinedError("nobody is there to say yes; nothing was written", hint="Add `--yes`.")
+    if not typer.confirm(question, default=False, err=True):
+        raise DeclinedError("declined; nothing was written")

@@ -1,0 +1,164 @@
+"""The commands that read and write the tools' settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+from toolsync import render
+from toolsync.cli.run import Json, Plaintext, ProfileName, Tools, Yes, ask, run, show
+from toolsync.commands.planning import Plan, Wish
+from toolsync.commands.result import Result
+from toolsync.errors import ChangedError
+from toolsync.session import Session
+
+app = typer.Typer()
+
+_TRIES = 3
+"""How often a plan is made anew because a file changed under it."""
+
+
+@app.command()
+def apply(
+    tool: Tools = None,
+    profile: ProfileName = None,
+    yes: Yes = False,
+    no_ping: Annotated[bool, typer.Option("--no-ping", help="Do not ask the gateway first.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Write although the ping fails.")] = False,
+    allow_plaintext: Plaintext = False,
+    json: Json = False,
+) -> None:
+    """Set every tool to the profile: shown first, pinged, all files or none."""
+    from toolsync.commands import apply as command
+
+    session = run.session()
+    wish = Wish(profile, tuple(tool or ()), allow_plaintext)
+    options = command.Options(ping=not no_ping, force=force)
+
+    def plan(wish: Wish) -> Plan:
+        return command.plan(session, wish)
+
+    planned = plan(wish)
+    asking = [skipped.tool.title for skipped in planned.skipped if skipped.needs_consent]
+    if asking and session.is_interactive and not json:
+        question = f"{', '.join(asking)}: may the tool's own file hold a copy of the key in clear?"
+        if typer.confirm(question, default=False, err=True):
+            wish = Wish(profile, wish.tools, allow_plaintext=True)
+            planned = plan(wish)
+
+    def carried_out(planned: Plan) -> Result:
+        return command.execute(session, planned, options)
+
+    def shown(planned: Plan) -> None:
+        render.stdout().show(render.plan_lines(command.described(session, planned)))
+        render.stdout().show(render.message_lines(command.plan_messages(session, planned)))
+
+    show(_carried_out(session, planned, lambda: plan(wish), carried_out, shown, yes=yes))
+
+
+@app.command()
+def undo(
+    tools: Annotated[list[str] | None, typer.Argument(help="Tools; default: all.", show_default=False)] = None,
+    yes: Yes = False,
+    json: Json = False,
+) -> None:
+    """Give every value back to what you had; your later edits stay."""
+    from toolsync.commands import undo as command
+    from toolsync.commands.apply import described
+
+    session = run.session()
+
+    def shown(planned: Plan) -> None:
+        render.stdout().show(render.plan_lines(described(session, planned)))
+
+    def plan() -> Plan:
+        return command.plan(session, tools or [])
+
+    show(_carried_out(session, plan(), plan, lambda planned: command.execute(session, planned), shown, yes=yes))
+
+
+def _carried_out(
+    session: Session,
+    planned: Plan,
+    plan: Callable[[], Plan],
+    execute: Callable[[Plan], Result],
+    show: Callable[[Plan], None],
+    *,
+    yes: bool,
+) -> Result:
+    """Show, ask, execute; a plan that a file changed under is made again, and asked about again."""
+    for attempt in range(1, _TRIES + 1):
+        if not run.json:
+            show(planned)
+        if not planned.is_nothing:
+            ask(session, "Write this?", yes=yes)
+        try:
+            return execute(planned)
+        except ChangedError as error:
+            if attempt == _TRIES:
+                raise
+            render.stderr().show([render.Line(f"{error.message}; planning again", "look")])
+            planned = plan()
+    raise AssertionError  # the loop returns or raises
+
+
+@app.command()
+def diff(
+    tool: Tools = None, profile: ProfileName = None, allow_plaintext: Plaintext = False, json: Json = False
+) -> None:
+    """Show what `apply` would change; exit code 1 when something would."""
+    from toolsync.commands.diff import diff as command
+
+    show(command(run.session(), Wish(profile, tuple(tool or ()), allow_plaintext)))
+
+
+@app.command()
+def status(tool: Tools = None, profile: ProfileName = None, json: Json = False) -> None:
+    """Last applied against now, and now against the profile; exit code 1 on drift."""
+    from toolsync.commands.status import status as command
+
+    show(command(run.session(), Wish(profile, tuple(tool or ()), allow_plaintext=True)))
+
+
+@app.command()
+def ping(tool: Tools = None, profile: ProfileName = None, json: Json = False) -> None:
+    """Prove the connection with the smallest request of each dialect in use."""
+    from toolsync.commands.pinging import run as command
+
+    show(command(run.session(), Wish(profile, tuple(tool or ()), allow_plaintext=True)))
+
+
+@app.command()
+def models(profile: ProfileName = None, json: Json = False) -> None:
+    """List what the gateway serves."""
+    from toolsync.commands.models import models as command
+
+    show(command(run.session(), profile))
+
+
+@app.command()
+def tools(json: Json = False) -> None:
+    """List the tools that toolsync knows, and which are on this machine."""
+    from toolsync.commands.tools import tools as command
+
+    show(command(run.session()))
+
+
+@app.command()
+def demo() -> None:
+    """Play the whole story in a throw-away home: no key, network or tool needed."""
+    from toolsync.commands.demo import story
+
+    screen = render.stdout()
+    for step in story():
+        if step.command:
+            screen.show([render.Line(""), render.Line(f"$ {step.command}", "place")])
+        if step.text:
+            screen.show([render.Line(step.text)])
+        if step.result is not None:
+            screen.show(render.lines(step.result))
+        if step.error is not None:
+            screen.show(render.error_lines(step.error))
+        run.exit_code = step.exit_code

@@ -1,0 +1,104 @@
+"""`apply`: the plan carried out. Pinged before anything is written, all files or none, verified afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from toolsync.commands.carry import carry_out
+from toolsync.commands.describe import described_file, described_tool, left_messages
+from toolsync.commands.helper_check import helper_complaints
+from toolsync.commands.pinging import Pinged, ping_all
+from toolsync.commands.planning import Plan, Wish, plan_apply
+from toolsync.commands.result import DONE, PROBLEM, REFUSED, Message, Result
+from toolsync.errors import PingFailedError
+from toolsync.session import Session
+
+
+@dataclass(frozen=True)
+class Options:
+    """How `apply` goes about it.
+
+    Attributes:
+        ping: whether the gateway is asked before anything is written.
+        force: whether a failing ping is only reported.
+    """
+
+    ping: bool = True
+    force: bool = False
+
+
+def plan(session: Session, wish: Wish) -> Plan:
+    """What `apply` would do. See `plan_apply` for the errors."""
+    return plan_apply(session, wish)
+
+
+def execute(session: Session, planned: Plan, options: Options) -> Result:
+    """Ping, write, verify.
+
+    Raises:
+        PingFailedError: the gateway does not answer as it must, and nothing was written.
+        ChangedError: a file changed since it was planned, and nothing was written.
+        FileError, TransactionError, SecretError: the files cannot be written, and nothing was.
+    """
+    assert planned.profile is not None  # noqa: S101  an undo has a module of its own
+    pinged = ping_all(session, planned) if options.ping else ()
+    _stop_at_failure(pinged, options)
+    if not planned.is_nothing:
+        memory = replace(planned.memory, profile=planned.profile.name)
+        carry_out(session, planned, memory)
+    complaints = helper_complaints(session, planned)
+    messages = (*plan_messages(session, planned), *_ping_messages(pinged), *complaints)
+    return Result("apply", _data(session, planned, pinged), messages, _exit_code(planned, messages))
+
+
+def described(session: Session, planned: Plan) -> dict[str, Any]:
+    """The plan as data: what `diff` shows, and what a person is asked about."""
+    return {
+        "profile": planned.profile.name if planned.profile else None,
+        "files": [described_file(session, file, planned.memory.key) for file in planned.files],
+        "tools": [described_tool(tool, session) for tool in planned.tools],
+        "skipped": [
+            {"tool": one.tool.name, "title": one.tool.title, "reason": one.reason, "hint": one.hint}
+            for one in planned.skipped
+        ],
+    }
+
+
+def _data(session: Session, planned: Plan, pinged: Iterable[Pinged]) -> dict[str, Any]:
+    written = sum(file.is_change for file in planned.files)
+    return {**described(session, planned), "pings": [one.data() for one in pinged], "written": written}
+
+
+def _stop_at_failure(pinged: Iterable[Pinged], options: Options) -> None:
+    failed = [one for one in pinged if one.problem]
+    if failed and not options.force:
+        raise PingFailedError(
+            "\n".join(f"{one.address} ({', '.join(one.tools)}): {one.problem}" for one in failed),
+            hint=f"{failed[0].ping.hint} Nothing was written. `--tool` narrows, `--force` writes all the same.",
+        )
+
+
+def plan_messages(session: Session, planned: Plan) -> Iterator[Message]:
+    """What a person should know of the plan before it is carried out."""
+    for notice in planned.notices:
+        yield Message("problem" if notice.is_problem else "warning", notice.text, notice.hint)
+    for skipped in planned.skipped:
+        level: Literal["problem", "note"] = "problem" if skipped.is_asked else "note"
+        yield Message(level, f"{skipped.tool.title} is left out: {skipped.reason}", skipped.hint)
+    yield from left_messages(session, planned)
+
+
+def _ping_messages(pinged: Iterable[Pinged]) -> Iterator[Message]:
+    for one in pinged:
+        if one.problem:
+            yield Message("warning", f"{one.address}: {one.problem}", one.ping.hint)
+        elif one.ping.warning:
+            yield Message("warning", one.ping.warning)
+
+
+def _exit_code(planned: Plan, messages: Iterable[Message]) -> int:
+    if any(skipped.is_asked for skipped in planned.skipped):
+        return REFUSED
+    return PROBLEM if any(message.level == "problem" for message in messages) else DONE

@@ -1,0 +1,88 @@
+"""A plan carried out: old secrets to the keyring, then files and memory in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from toolsync import disk, transaction
+from toolsync import memory as memories
+from toolsync.commands.planning import Plan
+from toolsync.masking import Secret
+from toolsync.plan import FilePlan
+from toolsync.remembered import FileMemory, Memory
+from toolsync.session import Session
+from toolsync.transaction import Write
+
+
+def carry_out(session: Session, plan: Plan, memory: Memory) -> None:
+    """Make every file what the plan says, and remember it.
+
+    Args:
+        session: whose state folder and keyring.
+        plan: what to do.
+        memory: what is remembered of everything but the plan's files; theirs is laid over it.
+
+    Raises:
+        ChangedError: a file is not what it was when the plan was made; nothing was written.
+        FileError, TransactionError, SecretError: it cannot be done; nothing was written.
+    """
+    transaction.recover(session.state)
+    _keep(session, plan)
+    after = _with_files(memory, plan)
+    path = memories.path_in(session.state)
+    before = disk.read(path)
+    writes = [_write(file, plan) for file in plan.files if file.is_change]
+    writes.append(Write(before.real, before.sha256, memories.dump(after), private=True))
+    transaction.commit(writes, state_dir=session.state)
+    _forget(session, plan)
+
+
+def _keep(session: Session, plan: Plan) -> None:
+    """What may hold an old key goes to the keyring before anything is written, so that undo can give it back."""
+    texts = {name: text for file in plan.files for name, text in file.kept.items()}
+    if texts:
+        vault = session.open_vault()
+        for name, text in texts.items():
+            vault.set(name, Secret(text))
+
+
+def _forget(session: Session, plan: Plan) -> None:
+    names = {name for file in plan.files for name in file.forgotten}
+    if names:
+        vault = session.open_vault()
+        for name in names:
+            vault.remove(name)
+
+
+def _with_files(memory: Memory, plan: Plan) -> Memory:
+    files = dict(memory.files)
+    for file in plan.files:
+        if file.memory is None:
+            files.pop(file.path, None)
+        else:
+            files[file.path] = file.memory
+    return Memory(memory.key, memory.profile, files)
+
+
+def _write(file: FilePlan, plan: Plan) -> Write:
+    remembered = file.remembered or FileMemory()
+    return Write(
+        path=Path(file.path),
+        expected=plan.snapshots[file.path].sha256,
+        content=None if file.after is None else file.after.encode(),
+        private=file.holds_key,
+        mode=_mode(file),
+        prune=tuple(_folders(remembered)) if file.after is None else (),
+    )
+
+
+def _mode(file: FilePlan) -> int | None:
+    """The user's own permission bits, once no key of ours is in the file any more."""
+    if file.holds_key or file.remembered is None or file.after is None:
+        return None
+    return file.remembered.mode
+
+
+def _folders(memory: FileMemory) -> Iterator[Path]:
+    yield from map(Path, reversed(memory.folders))

@@ -1,0 +1,63 @@
+"""Plans as data that may be shown: secrets stand as fingerprints, paths as people write them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from toolsync.commands.planning import Plan, ToolPlan
+from toolsync.commands.result import Message
+from toolsync.difference import shown_value, unified
+from toolsync.document.keypath import spell
+from toolsync.masking import printable
+from toolsync.plan import Change, FilePlan
+from toolsync.session import Session
+
+
+def described_file(session: Session, file: FilePlan, key: bytes) -> dict[str, Any]:
+    """A file plan: its path, what happens to it, each change, and the masked diff's lines."""
+    return {
+        "path": file.path,
+        "shown": session.shown(file.path),
+        "action": _action(file),
+        "tools": sorted({tool for tool, _ in file.edits} | {change.tool for change in file.changes}),
+        "changes": [_described_change(change, key) for change in file.changes],
+        "diff": unified(file, session.shown(file.path), key),
+    }
+
+
+def _action(file: FilePlan) -> str:
+    if not file.is_change:
+        return "keep"
+    if file.before is None:
+        return "create"
+    return "remove" if file.after is None else "change"
+
+
+def _described_change(change: Change, key: bytes) -> dict[str, Any]:
+    return {
+        "tool": change.tool,
+        "path": printable(spell(change.path)),
+        "before": shown_value(change, change.before, key, is_ours=False),
+        "after": shown_value(change, change.after, key, is_ours=change.harmless),
+    }
+
+
+def described_tool(tool: ToolPlan, session: Session) -> dict[str, Any]:
+    """What one tool gets: how its key reaches it, which files, and what a person must do then."""
+    return {
+        "tool": tool.tool.name,
+        "title": tool.tool.title,
+        "key_way": tool.delivery.way if tool.delivery else "",
+        "key": tool.delivery.explained if tool.delivery else "",
+        "files": [session.shown(file) for file in tool.files],
+        "reload": tool.tool.reload,
+    }
+
+
+def left_messages(session: Session, plan: Plan) -> Iterator[Message]:
+    """What an undo, or a value no longer wanted, could not give back, with the reason."""
+    for file in plan.files:
+        for left in file.left:
+            text = f"{session.shown(file.path)}: {printable(spell(left.path))} stays as it is: {left.reason}"
+            yield Message("warning", text)

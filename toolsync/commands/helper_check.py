@@ -1,0 +1,53 @@
+"""After an apply: does the command that tools run for the key really print it?"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import toolsync
+from toolsync.commands.planning import Plan
+from toolsync.commands.result import Message
+from toolsync.masking import masked, printable
+from toolsync.secret.helper import helper_command, helper_problem
+from toolsync.secret.vault import MemoryVault
+from toolsync.session import Session
+
+_SECONDS = 15.0
+
+
+def helper_complaints(session: Session, planned: Plan) -> Iterator[Message]:
+    """What is wrong with the helper command, if a planned tool runs it; nothing where all is well."""
+    profile = planned.profile
+    if profile is None or not any(tool.delivery and tool.delivery.way == "command" for tool in planned.tools):
+        return
+    problem = helper_problem(session.python, Path(toolsync.__file__).parent, session.config)
+    if problem:
+        yield Message("warning", problem, "Install toolsync with pipx or uv: tools run this program for the key.")
+    if isinstance(session.open_vault(), MemoryVault):
+        return  # another process cannot see it
+    argv = helper_command(session.python, session.config, profile.name)
+    failure = _failure(argv, dict(session.places.environ))
+    if failure:
+        yield Message(
+            "problem",
+            f"the command that tools run for the key fails: {failure}",
+            "Run `toolsync key print` to see more.",
+        )
+
+
+def _failure(argv: tuple[str, ...], environ: dict[str, str]) -> str:
+    """Why the helper does not print a key; empty when it does. What it prints is never shown."""
+    try:
+        done = subprocess.run(
+            argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS, env=environ, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return f"no answer within {_SECONDS:g} s"
+    except OSError as error:
+        return f"{argv[0]}: {error.strerror}"
+    if done.returncode == 0 and done.stdout.strip():
+        return ""
+    said = printable(masked(done.stderr.decode(errors="replace")), limit=500).strip()
+    return said or f"it ended with code {done.returncode} and printed nothing"

@@ -1,0 +1,28 @@
+"""`models`: what the gateway serves."""
+
+from __future__ import annotations
+
+from toolsync.commands.pinging import header_value, network_of
+from toolsync.commands.result import DONE, REFUSED, Message, Result
+from toolsync.facts import facts
+from toolsync.probe import PingRequest, list_models
+from toolsync.secret.reference import resolve
+from toolsync.session import Session
+
+
+def models(session: Session, name: str | None) -> Result:
+    """The models in the gateway's order.
+
+    Raises:
+        ProfileError, SecretError: the profile or its key cannot be had.
+    """
+    profile = session.profiles().get(name)
+    base = str(facts(profile)["openai_url"].value)
+    key = resolve(profile.key, session.open_vault, session.places.environ)
+    headers = {name: header_value(session, value) for name, value in profile.request.get("headers", {}).items()}
+    found = list_models(PingRequest("openai-chat", base, "", key, headers, network_of(session, profile, base)))
+    data = {"profile": profile.name, "address": found.url, "status": found.status, "models": list(found.ids)}
+    if found.problem:
+        return Result("models", data, (Message("problem", f"{found.url}: {found.problem}", found.hint),), REFUSED)
+    warnings = (Message("warning", found.warning),) if found.warning else ()
+    return Result("models", data, warnings, DONE)

@@ -1,0 +1,120 @@
+"""Pings: the smallest request, once for each distinct address, dialect and model that the planned tools will use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, cast
+
+from toolsync.address import Dialect
+from toolsync.commands.planning import Plan, Skipped, ToolPlan, Wish, plan_apply
+from toolsync.commands.result import DONE, REFUSED, Message, Result
+from toolsync.masking import Secret
+from toolsync.probe import Network, Ping, PingRequest, ping
+from toolsync.profile import KeyRef, Profile
+from toolsync.secret.reference import resolve
+from toolsync.session import Session
+
+
+@dataclass(frozen=True)
+class Pinged:
+    """One ping, and the tools it speaks for."""
+
+    ping: Ping
+    tools: tuple[str, ...]
+
+    @property
+    def address(self) -> str:
+        """Where the request went."""
+        return self.ping.url
+
+    @property
+    def problem(self) -> str:
+        """What is wrong, with what to mind although it works; empty when all is well."""
+        return self.ping.problem
+
+    def data(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {
+            "address": self.ping.url,
+            "dialect": self.ping.dialect,
+            "tools": list(self.tools),
+            "outcome": self.ping.outcome,
+            "status": self.ping.status,
+            "model": self.ping.model or self.ping.asked,
+            "input_tokens": self.ping.input_tokens,
+            "output_tokens": self.ping.output_tokens,
+            "milliseconds": self.ping.elapsed_ms,
+            "problem": self.ping.problem,
+            "hint": self.ping.hint,
+        }
+
+
+def run(session: Session, wish: Wish) -> Result:
+    """`ping`: what `apply` would ask, and nothing written. See `plan_apply` for the errors."""
+    planned = plan_apply(session, wish)
+    pinged = ping_all(session, planned)
+    messages = [
+        Message("problem", f"{one.address} ({', '.join(one.tools)})", one.ping.hint) for one in pinged if one.problem
+    ]
+    notes = [_left_out(skipped) for skipped in planned.skipped]
+    exit_code = REFUSED if messages else DONE
+    return Result("ping", {"pings": [one.data() for one in pinged]}, (*messages, *_warnings(pinged), *notes), exit_code)
+
+
+def _left_out(skipped: Skipped) -> Message:
+    return Message("note", f"{skipped.tool.title} is left out: {skipped.reason}", skipped.hint)
+
+
+def _warnings(pinged: tuple[Pinged, ...]) -> Iterator[Message]:
+    yield from (Message("warning", one.ping.warning) for one in pinged if one.ping.warning)
+
+
+def ping_all(session: Session, planned: Plan) -> tuple[Pinged, ...]:
+    """One ping for each distinct (dialect, address, model), in the order of the tools.
+
+    Raises:
+        SecretError: the key cannot be had.
+    """
+    requests: dict[tuple[str, str, str], list[ToolPlan]] = {}
+    for tool in planned.tools:
+        if tool.profile is not None and tool.tool.speaks and tool.tool.speaks[0] != "gemini":
+            requests.setdefault((tool.tool.speaks[0], _base(tool), tool.profile.model), []).append(tool)
+    if not requests or planned.profile is None:
+        return ()
+    key = resolve(planned.profile.key, session.open_vault, session.places.environ)
+    return tuple(
+        Pinged(
+            ping(_request(session, key, cast("Dialect", dialect), base, tools[0])), tuple(t.tool.name for t in tools)
+        )
+        for (dialect, base, _), tools in requests.items()
+    )
+
+
+def _base(tool: ToolPlan) -> str:
+    """The base address that the tool's own settings get."""
+    name = "anthropic_url" if tool.tool.speaks[0] == "anthropic-messages" else "openai_url"
+    return str(tool.facts[name].value)
+
+
+def _request(session: Session, key: Secret, dialect: Dialect, base: str, tool: ToolPlan) -> PingRequest:
+    profile = tool.profile
+    assert profile is not None  # noqa: S101  `ping_all` looked
+    headers = {name: header_value(session, value) for name, value in profile.request.get("headers", {}).items()}
+    return PingRequest(dialect, base, profile.model, key, headers, network_of(session, profile, base))
+
+
+def header_value(session: Session, value: str) -> str | Secret:
+    """A header's value, looked up where it is a key reference.
+
+    Raises:
+        SecretError: it cannot be had.
+    """
+    if value.startswith(("keyring:", "env:", "command:")):
+        return resolve(KeyRef.parse(value), session.open_vault, session.places.environ)
+    return value
+
+
+def network_of(session: Session, profile: Profile, url: str) -> Network:
+    """Proxy and trust as the profile says, and where it is silent the environment."""
+    return Network.of(profile.network, session.places.environ, url)

@@ -1,0 +1,167 @@
+"""`status`: what was applied last against what stands there now, and that against what the profile wants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from toolsync import disk, document, registry, transaction
+from toolsync import memory as memories
+from toolsync.commands.planning import Plan, Wish, plan_apply
+from toolsync.commands.result import DONE, PROBLEM, Message, Result
+from toolsync.document import MISSING, Document
+from toolsync.document.keypath import parse as parse_path
+from toolsync.document.keypath import spell
+from toolsync.errors import ToolsyncError
+from toolsync.masking import printable
+from toolsync.plan import stands
+from toolsync.remembered import LayerMemory, Memory, Remembered
+from toolsync.session import Session
+
+Applied = Literal["same", "changed", "gone", "never"]
+Wanted = Literal["same", "differs", "unknown"]
+
+
+@dataclass(frozen=True)
+class Place:
+    """One value of one tool.
+
+    Attributes:
+        tool: whose.
+        file: the real path.
+        path: where in the file.
+        applied: what was applied last, against now.
+        wanted: what stands there now, against the profile.
+    """
+
+    tool: str
+    file: str
+    path: str
+    applied: Applied
+    wanted: Wanted
+
+
+def status(session: Session, wish: Wish) -> Result:
+    """Every place that toolsync wrote or would write, and whether it drifted.
+
+    Raises:
+        MemoryFileError, FileError, TemplateError: what is needed cannot be read.
+        UsageError: an unknown tool.
+    """
+    memory = memories.read(memories.path_in(session.state))
+    plan, problem = _plan(session, wish)
+    places = sorted(_places(session, memory, plan, wish), key=lambda place: (place.tool, place.file))
+    drifted = [place for place in places if place.applied in ("changed", "gone") or place.wanted == "differs"]
+    messages = [*_messages(session, plan), *([problem] if problem else [])]
+    data = {
+        "profile": plan.profile.name if plan and plan.profile else None,
+        "applied_profile": memory.profile,
+        "tools": _by_tool(session, places, memory),
+        "drift": len(drifted),
+        "recovery_due": transaction.pending(session.state),
+    }
+    is_problem = bool(drifted) or data["recovery_due"] or any(message.level == "problem" for message in messages)
+    return Result("status", data, tuple(messages), PROBLEM if is_problem else DONE)
+
+
+def _plan(session: Session, wish: Wish) -> tuple[Plan | None, Message | None]:
+    """The plan, or why the second column is unknown."""
+    try:
+        return plan_apply(session, wish), None
+    except ToolsyncError as error:
+        return None, Message("problem", error.message, error.hint)
+
+
+def _messages(session: Session, plan: Plan | None) -> Iterator[Message]:
+    if transaction.pending(session.state):
+        yield Message("problem", "an apply was interrupted", "The next command that writes ends it: `toolsync apply`.")
+    if plan is None:
+        return
+    for notice in plan.notices:
+        yield Message("problem" if notice.is_problem else "warning", notice.text, notice.hint)
+    for skipped in plan.skipped:
+        yield Message("note", f"{skipped.tool.title} is left out: {skipped.reason}", skipped.hint)
+
+
+def _places(session: Session, memory: Memory, plan: Plan | None, wish: Wish) -> Iterator[Place]:
+    wanted = (
+        {}
+        if plan is None
+        else {(change.tool, file.path, change.path) for file in plan.files for change in file.changes}
+    )
+    seen: set[tuple[str, str, Any]] = set()
+    for real, file in memory.files.items():
+        for layer in file.layers:
+            if wish.tools and layer.tool not in wish.tools:
+                continue
+            now = _now(session, real, layer)
+            for value in layer.values:
+                path = parse_path(value.path)
+                seen.add((layer.tool, real, path))
+                differs: Wanted = "differs" if (layer.tool, real, path) in wanted else "same"
+                yield Place(
+                    layer.tool, real, value.path, _applied(now, memory, value), "unknown" if plan is None else differs
+                )
+    for tool, real, path in wanted:
+        if (tool, real, path) not in seen:
+            yield Place(tool, real, spell(path), "never", "differs")
+
+
+def _now(session: Session, real: str, layer: LayerMemory) -> Document | None:
+    tool = registry.tools(session.config.parent).get(layer.tool)
+    row = next((row for row in tool.files if row.overlay == layer.overlay), None) if tool else None
+    raw = disk.read(Path(real)).raw
+    try:
+        return None if raw is None else document.parse(raw, row.format if row else document.format_of(real))
+    except ToolsyncError:
+        return None
+
+
+def _applied(now: Document | None, memory: Memory, value: Remembered) -> Applied:
+    if now is None:
+        return "gone"
+    found = now.get(parse_path(value.path))
+    if stands(value, found, memory.key):
+        return "same"
+    return "gone" if found is MISSING else "changed"
+
+
+def _by_tool(session: Session, places: Sequence[Place], memory: Memory) -> list[dict[str, Any]]:
+    tools: dict[str, list[Place]] = {}
+    for place in places:
+        tools.setdefault(place.tool, []).append(place)
+    return [{"tool": tool, "files": _by_file(session, own, memory)} for tool, own in tools.items()]
+
+
+def _by_file(session: Session, places: Sequence[Place], memory: Memory) -> list[dict[str, Any]]:
+    files: dict[str, list[Place]] = {}
+    for place in places:
+        files.setdefault(place.file, []).append(place)
+    return [
+        {
+            "path": file,
+            "shown": session.shown(file),
+            "applied": _worst([place.applied for place in own], _APPLIED),
+            "wanted": _worst([place.wanted for place in own], _WANTED),
+            "applied_at": _applied_at(memory, file, own[0].tool),
+            "values": [
+                {"path": printable(place.path), "applied": place.applied, "wanted": place.wanted} for place in own
+            ],
+        }
+        for file, own in files.items()
+    ]
+
+
+_APPLIED: Mapping[str, int] = {"same": 0, "never": 1, "changed": 2, "gone": 3}
+_WANTED: Mapping[str, int] = {"same": 0, "unknown": 1, "differs": 2}
+
+
+def _worst(states: Sequence[str], order: Mapping[str, int]) -> str:
+    return max(states, key=order.__getitem__)
+
+
+def _applied_at(memory: Memory, file: str, tool: str) -> str | None:
+    layers = memory.files[file].layers if file in memory.files else ()
+    return next((layer.applied_at for layer in layers if layer.tool == tool), None)

@@ -1,0 +1,44 @@
+"""`tools`: what toolsync knows of each tool, and which of them are on this machine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolsync import registry
+from toolsync.commands.result import Result
+from toolsync.errors import TemplateError
+from toolsync.paths import candidates
+from toolsync.session import Session
+from toolsync.tool import FileRow, Tool
+
+
+def tools(session: Session) -> Result:
+    """Every known tool.
+
+    Raises:
+        TemplateError: one of the user's own templates is wrong.
+    """
+    known = registry.tools(session.config.parent)
+    return Result("tools", {"tools": [_described(session, tool) for tool in known.values()]})
+
+
+def _described(session: Session, tool: Tool) -> dict[str, Any]:
+    return {
+        "tool": tool.name,
+        "title": tool.title,
+        "installed": registry.is_installed(tool, session.places),
+        "users_own": tool.is_users_own,
+        "speaks": list(tool.speaks),
+        "key_ways": list(tool.key),
+        "files": [_file(session, row) for row in tool.files],
+        "reload": tool.reload,
+    }
+
+
+def _file(session: Session, row: FileRow) -> str:
+    if row.each:
+        return f"<{row.each}> of the profile"
+    try:
+        return session.shown(candidates(row.path, session.places)[0])
+    except TemplateError:
+        return row.path[-1]

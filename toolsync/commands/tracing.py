@@ -1,0 +1,156 @@
+"""The trace over planned texts: what would keep a tool from using what we write, said before it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolsync import disk, document
+from toolsync.document import Document, Fault
+from toolsync.errors import DocumentError, FileError, PlanRefusedError
+from toolsync.masking import looks_secret, printable
+from toolsync.overlay import Edit
+from toolsync.paths import candidates
+from toolsync.plan import FilePlan
+from toolsync.session import Session
+from toolsync.tool import Layer, Tool
+from toolsync.trace import Answer, Conflict, Tree, answers, conflicts
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Something a person should know about one tool.
+
+    Attributes:
+        tool: the tool's title.
+        text: what.
+        hint: what to do about it.
+        is_problem: whether the tool will not use what is written: `apply` then ends with 1.
+    """
+
+    tool: str
+    text: str
+    hint: str = ""
+    is_problem: bool = False
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """A layer's file as its tool sees it."""
+
+    tree: Tree
+    document: Document | None = None
+    fault: Fault | None = None
+
+
+def traced(session: Session, tool: Tool, plans: Mapping[str, FilePlan]) -> list[Notice]:
+    """What keeps `tool` from using what is planned.
+
+    Args:
+        session: where its layers are read.
+        tool: whose trace.
+        plans: the plan of each of its rows, by overlay.
+
+    Raises:
+        PlanRefusedError: a credential that is not ours would reach our gateway.
+    """
+    seen = [_seen(session, layer, plans) for layer in tool.layers]
+    faults = [_fault_notice(session, tool, plan) for plan in plans.values() if plan.fault is not None]
+    if faults:
+        return faults  # the tool reads nothing of the file: every other answer would follow from that
+    trees = [one.tree for one in seen]
+    edits = {overlay: _edits(plan, tool, overlay) for overlay, plan in plans.items()}
+    notices: list[Notice] = []
+    for reader in tool.readers:
+        found = answers(reader, trees, session.places.environ)
+        for conflict in conflicts(reader, found, trees, edits):
+            if conflict.is_foreign_credential:
+                raise _refusal(session, tool, conflict, seen)
+            notices.append(_conflict_notice(session, tool, conflict, seen))
+    return notices
+
+
+def _edits(plan: FilePlan, tool: Tool, overlay: str) -> Sequence[Edit]:
+    return plan.edits.get((tool.name, overlay), ())
+
+
+def _seen(session: Session, layer: Layer, plans: Mapping[str, FilePlan]) -> _Seen:
+    if layer.kind == "environment":
+        environ = dict(session.places.environ)
+        return _Seen(Tree(layer, {layer.at: environ} if layer.at else environ))
+    if layer.kind == "overlay":
+        plan = plans.get(layer.overlay)
+        if plan is None or plan.after is None or plan.fault is not None:
+            return _Seen(Tree(layer, {}, plan.path if plan else ""), fault=plan.fault if plan else None)
+        parsed = document.parse(plan.after.encode(), plan.format)
+        return _Seen(Tree(layer, parsed.data, plan.path), parsed)
+    return _seen_file(session, layer, {plan.path: plan for plan in plans.values()})
+
+
+def _seen_file(session: Session, layer: Layer, planned: Mapping[str, FilePlan]) -> _Seen:
+    paths = candidates(layer.path, session.places)
+    path = next((path for path in paths if path.exists()), paths[0])
+    try:
+        snapshot = disk.read(path)
+        raw = snapshot.raw
+        if str(snapshot.real) in planned:  # in the home folder the project's file is the user's own
+            text = planned[str(snapshot.real)].after
+            raw = None if text is None else text.encode()
+        parsed = None if raw is None else document.parse(raw, layer.format)
+    except (DocumentError, FileError):
+        return _Seen(Tree(layer, {}, str(path)))  # what a tool cannot read sets nothing
+    if parsed is None or parsed.fault is not None:
+        return _Seen(Tree(layer, {}, str(path)))
+    return _Seen(Tree(layer, parsed.data, str(path)), parsed)
+
+
+def _fault_notice(session: Session, tool: Tool, plan: FilePlan) -> Notice:
+    assert plan.fault is not None  # noqa: S101  the caller looked
+    fault = plan.fault
+    return Notice(
+        tool.title,
+        f"{tool.title} ignores the whole file {session.shown(plan.path)}:{fault.line}:{fault.column}: {fault.reason}",
+        hint="Take that out of the file: until then nothing in it counts, whoever wrote it.",
+        is_problem=True,
+    )
+
+
+def _conflict_notice(session: Session, tool: Tool, conflict: Conflict, seen: Sequence[_Seen]) -> Notice:
+    answer = conflict.answer
+    what = {"base_url": "address", "key": "key", "x_key": "key"}.get(conflict.question, conflict.question)
+    if not answer.value:
+        return Notice(tool.title, f"{tool.title} will find no {what} in what is written", is_problem=True)
+    value = "" if what == "key" or looks_secret(answer.slot) else f" '{printable(answer.value, limit=200)}'"
+    return Notice(
+        tool.title,
+        f"{tool.title} will use another {what}{value}: {_where(session, answer, seen)}",
+        hint=f"Take {_slot(answer)} out there, or say `enabled = false` for {tool.name}.",
+        is_problem=True,
+    )
+
+
+def _refusal(session: Session, tool: Tool, conflict: Conflict, seen: Sequence[_Seen]) -> PlanRefusedError:
+    where = [_where(session, answer, seen) for answer in (conflict.answer, conflict.other) if answer is not None]
+    if len(where) == 2:  # noqa: PLR2004  two answers that disagree
+        text = f"{tool.title} would send two different credentials: {where[1]}; and {where[0]}"
+    else:
+        text = f"{tool.title} would send a key that is not this profile's: {where[0]}"
+    return PlanRefusedError(
+        text, hint=f"Take {_slot(conflict.answer)} out there; a foreign key must not reach this gateway."
+    )
+
+
+def _slot(answer: Answer) -> str:
+    return printable(answer.slot, limit=200)
+
+
+def _where(session: Session, answer: Answer, seen: Sequence[_Seen]) -> str:
+    if not answer.file:
+        return f"{_slot(answer)} of the {answer.layer or 'tool itself'}"
+    line = ""
+    for one in seen:
+        if one.tree.file == answer.file and one.document is not None:
+            position = one.document.position(answer.path)
+            line = f":{position[0]}" if position else ""
+    return f"{session.shown(Path(answer.file))}{line} sets {_slot(answer)}"

@@ -1,0 +1,35 @@
+"""`undo`: every value goes back to what the user had; what they changed since stays, and is named."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from toolsync.commands.carry import carry_out
+from toolsync.commands.describe import described_file, left_messages
+from toolsync.commands.planning import Plan, plan_undo
+from toolsync.commands.result import Message, Result
+from toolsync.session import Session
+
+
+def plan(session: Session, tools: Sequence[str]) -> Plan:
+    """What `undo` would do. See `plan_undo` for the errors."""
+    return plan_undo(session, tools)
+
+
+def execute(session: Session, planned: Plan) -> Result:
+    """Give everything back.
+
+    Raises:
+        ChangedError: a file changed since it was planned, and nothing was written.
+        FileError, TransactionError, SecretError: the files cannot be written, and nothing was.
+    """
+    if not planned.is_nothing:
+        carry_out(session, planned, planned.memory)
+    notes = tuple(
+        Message("note", f"{tool.tool.title}: {tool.tool.reload}") for tool in planned.tools if tool.tool.reload
+    )
+    data = {
+        "files": [described_file(session, file, planned.memory.key) for file in planned.files],
+        "written": sum(file.is_change for file in planned.files),
+    }
+    return Result("undo", data, (*left_messages(session, planned), *notes))

@@ -1,0 +1,31 @@
+"""A bug's report: a masked traceback in the state folder, never on the terminal."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import tempfile
+import traceback
+from pathlib import Path
+
+from toolsync import __version__
+from toolsync.masking import mask_key_shapes, masked
+
+
+def report(error: BaseException, state: Path) -> str:
+    """Write the report, 0600; its path, or why there is none.
+
+    The traceback has no values of variables; keys are masked all the same.
+    """
+    text = "".join(traceback.format_exception(error))
+    head = f"toolsync {__version__}, Python {sys.version.split()[0]}, {platform.platform()}\n\n"
+    content = mask_key_shapes(masked(head + text))
+    try:
+        state.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(prefix="crash-", suffix=".txt", dir=state)
+        with os.fdopen(descriptor, "w") as file:
+            file.write(content)
+    except OSError as failure:
+        return f"nowhere: {failure.strerror}"
+    return name

@@ -1,0 +1,131 @@
+"""A file plan as a unified diff that gives no secret away."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Iterator, Sequence
+
+from toolsync import document as documents
+from toolsync.document import MISSING, Document, KeyPath, Missing, Value, equal
+from toolsync.document.data import get, index_of
+from toolsync.masking import fingerprint, holds_key_shape, looks_secret, mask_key_shapes, masked, masked_data
+from toolsync.overlay import Edit
+from toolsync.plan import Change, FilePlan
+
+_REFERENCE = re.compile(r"\$\{?[A-Z_][A-Z0-9_]*\}?|\{(env|file):[^}]*\}|\$\{\{ *secrets\.[A-Za-z0-9_]+ *\}\}")
+"""What names a key without being one; it may be shown."""
+
+
+def unified(plan: FilePlan, name: str, key: bytes, *, context: int = 3) -> list[str]:
+    """The lines of the diff, without line ends; empty when nothing changes.
+
+    Args:
+        plan: the file plan.
+        name: what the file is called in the header.
+        key: this machine's hash key, so that two secrets can be told apart by their fingerprints.
+        context: how many unchanged lines surround a change.
+    """
+    before = _lines(plan, plan.before, key)
+    after = _lines(plan, plan.after, key)
+    old = name if plan.before is not None else "/dev/null"
+    new = name if plan.after is not None else "/dev/null"
+    diff = difflib.unified_diff(before, after, old, new, n=context, lineterm="")
+    return [masked(mask_key_shapes(line)) for line in diff]
+
+
+def shown_value(change: Change, value: Value | Missing, key: bytes, *, is_ours: bool) -> Value | None:
+    """The value as data that may be shown: None for nothing, a fingerprint for a secret.
+
+    Args:
+        change: what it belongs to.
+        value: before or after.
+        key: this machine's hash key.
+        is_ours: whether the value is ours and gives no key away.
+    """
+    if value is MISSING:
+        return None
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    is_open = is_ours or not text or not change.secret or _REFERENCE.fullmatch(text)
+    if not is_open or holds_key_shape(text):
+        return f"***{fingerprint(text, key)}***"
+    return masked_data(json.loads(json.dumps(value, default=str)))
+
+
+def _lines(plan: FilePlan, text: str | None, key: bytes) -> list[str]:
+    if text is None:
+        return []
+    shown = _shown(documents.parse(text.encode(), plan.format), plan, key)
+    lines = re.split(r"\r\n|\n|\r", shown)
+    if lines[-1] == "":
+        return lines[:-1]
+    return [*lines[:-1], f"{lines[-1]}\n\\ No newline at end of file"]
+
+
+def _shown(document: Document, plan: FilePlan, key: bytes) -> str:
+    """The document's text with every secret value replaced by its fingerprint."""
+    secrets = list(_secret_paths(document, plan))
+    text, end = "", 0
+    for path, (start, stop) in document.leaves():
+        value = get(document.data, path)
+        if not _is_secret(path, value, document, secrets, plan):
+            continue
+        text += document.text[end:start] + f'"***{fingerprint(document.text[start:stop], key)}***"'
+        end = stop
+    return text + document.text[end:]
+
+
+def _secret_paths(document: Document, plan: FilePlan) -> Iterator[KeyPath]:
+    wanted = {change.path for change in plan.changes if change.secret}
+    wanted |= {edit.path for edit in _edits(plan) if edit.secret}
+    for path in wanted:
+        indexed = _indexed(document.data, path)
+        if indexed is not None:
+            yield indexed
+
+
+def _edits(plan: FilePlan) -> Iterator[Edit]:
+    for edits in plan.edits.values():
+        yield from edits
+
+
+def _indexed(data: Value, path: KeyPath) -> KeyPath | None:
+    """The path with list items named by position, as `leaves` names them; None if nothing stands there."""
+    steps: list[str | int] = []
+    for position, step in enumerate(path):
+        if isinstance(step, str):
+            steps.append(step)
+            continue
+        items = get(data, path[:position])
+        index = index_of(items, step) if isinstance(items, list) else None
+        if index is None:
+            return None
+        steps.append(index)
+    return tuple(steps)
+
+
+def _is_secret(path: KeyPath, value: Value, document: Document, secrets: Sequence[KeyPath], plan: FilePlan) -> bool:
+    if not isinstance(value, str) or not value or _REFERENCE.fullmatch(value):
+        return False
+    if any(path[: len(secret)] == secret for secret in secrets):
+        return not _is_shown_value(path, value, document, plan)
+    return holds_key_shape(value) or _names_secret(path, document.data)
+
+
+def _names_secret(path: KeyPath, data: Value) -> bool:
+    if any(isinstance(step, str) and looks_secret(step) for step in path):
+        return True
+    item = get(data, path[:-1])
+    name = item.get("name") if path[-1:] == ("value",) and isinstance(item, dict) else None
+    return isinstance(name, str) and looks_secret(name)
+
+
+def _is_shown_value(path: KeyPath, value: Value, document: Document, plan: FilePlan) -> bool:
+    """Whether the value at a secret path is ours, and harmless: a command that prints the key, a variable's name."""
+    for edit in _edits(plan):
+        indexed = _indexed(document.data, edit.path)
+        if edit.harmless and indexed is not None and path[: len(indexed)] == indexed:
+            ours = get(edit.value, path[len(indexed) :])
+            return ours is not MISSING and equal(ours, value)
+    return False

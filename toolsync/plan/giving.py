@@ -1,0 +1,97 @@
+"""What toolsync wrote, given back: byte for byte where the file still is what it wrote, else value by value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from toolsync import document as documents
+from toolsync.document import MISSING, Document, Item, KeyPath, Missing, Source, Splice, Value
+from toolsync.document import splice as splices
+from toolsync.document.keypath import parse as parse_path
+from toolsync.document.keypath import spell
+from toolsync.plan.laying import Laid, sha256, stands
+from toolsync.plan.model import Left, Place, Row
+from toolsync.remembered import FileMemory, LayerMemory, Remembered, vault_name
+
+
+def unwound(
+    document: Document, memory: FileMemory, rows: Sequence[Row], place: Place
+) -> tuple[Document | None, tuple[LayerMemory, ...]]:
+    """The document without the layers on top that may go, and the layers that stay.
+
+    A layer may go while its row is in question, the text is exactly what it left, and the way back is known. None
+    is a file that toolsync made, taken back to nothing.
+    """
+    layers = list(memory.layers)
+    in_question = {row.name for row in rows}
+    while layers and (layers[-1].tool, layers[-1].overlay) in in_question:
+        top = layers[-1]
+        if top.sha256 != sha256(document.text):
+            break
+        if memory.created and len(layers) == 1 and top.inverse is None:
+            return None, ()
+        back = _inverse(top, place)
+        if back is None:
+            break
+        layers.pop()
+        document = documents.parse(splices.apply(document.text, back).encode(), place.format)
+    return document, tuple(layers)
+
+
+def _inverse(layer: LayerMemory, place: Place) -> list[Splice] | None:
+    """The splices that lead back, those in the keyring included; None where they cannot be had."""
+    if layer.inverse is None:
+        return None
+    back: list[Splice] = []
+    for index, splice in enumerate(layer.inverse):
+        if isinstance(splice, Splice):
+            back.append(splice)
+            continue
+        text = place.kept(vault_name(place.path, layer.tool, layer.overlay, f"inverse[{index}]"))
+        if text is None:
+            return None
+        back.append(Splice(splice.start, splice.length, text))
+    return back
+
+
+def given_back(document: Document, row: Row, known: LayerMemory, place: Place) -> Laid:
+    """The document with everything of the layer given back that the row wants no more."""
+    wanted = {spell(edit.path) for edit in row.edits}
+    left: list[Left] = []
+    for value in reversed(known.values):
+        if value.path not in wanted:
+            document, reason = _given_back(document, known, value, place)
+            if reason:
+                left.append(Left(known.tool, parse_path(value.path), reason))
+    needed = {prefix for edit in row.edits for prefix in _prefixes(edit.path)}
+    for text in reversed(known.containers):
+        path = parse_path(text)
+        if path not in needed and _is_empty(document.get(path), path):
+            document = document.remove(path)
+    return Laid(document, left=tuple(left))
+
+
+def _given_back(document: Document, known: LayerMemory, value: Remembered, place: Place) -> tuple[Document, str]:
+    """The document with one value given back, and why it was not, or not wholly."""
+    path = parse_path(value.path)
+    now = document.get(path)
+    if not stands(value, now, place.key):
+        return document, "" if now is MISSING else "it was changed after toolsync wrote it"
+    source = value.origin
+    if value.origin_kept == "keyring":
+        source = place.kept(vault_name(place.path, known.tool, known.overlay, value.path))
+    if source is not None:
+        return document.set(path, Source(source)), ""
+    is_lost = value.origin_kept != "memory"
+    return document.remove(path), "what stood there before could not be kept" if is_lost else ""
+
+
+def _prefixes(path: KeyPath) -> set[KeyPath]:
+    return {path[:length] for length in range(1, len(path) + 1)}
+
+
+def _is_empty(value: Value | Missing, path: KeyPath) -> bool:
+    last = path[-1]
+    if isinstance(last, Item):
+        return isinstance(value, dict) and value == {last.key: last.value}
+    return isinstance(value, dict | list) and not value

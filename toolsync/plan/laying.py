@@ -1,0 +1,160 @@
+"""One row laid over a document that holds nothing of it: the user's own text, or none."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from toolsync import document as documents
+from toolsync.document import MISSING, Document, KeyPath, Missing, Splice, Value
+from toolsync.document import splice as splices
+from toolsync.document.keypath import spell
+from toolsync.overlay import ABSENT, TABLE, Edit
+from toolsync.plan.model import Left, Place, Row
+from toolsync.remembered import KeptSplice, LayerMemory, Remembered, holds, mark, vault_name
+
+_NOTHING = ""
+"""The mark of a place that must be empty; no parsed value has it."""
+
+
+@dataclass(frozen=True)
+class Laid:
+    """A document with a row laid over it.
+
+    Attributes:
+        document: the result; None where there is no file.
+        layer: what is remembered of the row; None for nothing.
+        kept: texts for the keyring, by entry name.
+        left: what was not given back.
+    """
+
+    document: Document | None
+    layer: LayerMemory | None = None
+    kept: Mapping[str, str] = field(default_factory=dict)
+    left: tuple[Left, ...] = ()
+
+
+def made(row: Row, place: Place) -> Laid:
+    """The file made anew from the row's start; nothing where the row makes none."""
+    if not row.edits or row.start is None:
+        return Laid(None)
+    document = documents.parse(row.start.encode(), place.format)
+    if not row.start_is_filled:
+        document = edited(document, row.edits)
+    values = tuple(_remembered(edit, place) for edit in row.edits if edit.value is not TABLE)
+    parents = dict.fromkeys(parent for edit in row.edits for parent in _parents(edit))
+    containers = tuple(spell(parent) for parent in parents if document.get(parent) is not MISSING)
+    return Laid(document, LayerMemory(*row.name, sha256(document.text), None, values, containers, place.now))
+
+
+def laid_fresh(document: Document, row: Row, place: Place) -> Laid:
+    """The row laid over a document that holds nothing of it; the way back is remembered byte for byte."""
+    if not row.edits:
+        return Laid(document)
+    kept: dict[str, str] = {}
+    values: list[Remembered] = []
+    containers: list[str] = []
+    back: list[tuple[Splice, bool]] = []
+    result = document
+    for edit in row.edits:
+        remembered, secrets = with_origin(result, edit, row, place)
+        values.extend(remembered)
+        kept.update(secrets)
+        containers.extend(path for path in missing_parents(result, edit) if path not in containers)
+        before, result = result, edited(result, [edit])
+        undone = splices.inverse(before.text, result.log[len(before.log) :])
+        back = [*((splice, edit.secret) for splice in undone), *back]
+    layer = LayerMemory(*row.name, sha256(result.text), None, tuple(values), tuple(containers), place.now)
+    return Laid(result, replace(layer, inverse=tuple(_inverse(back, row, place, kept))), kept)
+
+
+def _inverse(
+    back: Sequence[tuple[Splice, bool]], row: Row, place: Place, kept: dict[str, str]
+) -> Iterable[Splice | KeptSplice]:
+    """The inverse as memory may hold it: what may be a key goes to `kept`."""
+    for index, (splice, is_secret) in enumerate(back):
+        if is_secret and splice.text.strip():
+            kept[vault_name(place.path, *row.name, f"inverse[{index}]")] = splice.text
+            yield KeptSplice(splice.start, splice.length)
+        else:
+            yield splice
+
+
+def edited(document: Document, edits: Iterable[Edit]) -> Document:
+    """The document after the edits.
+
+    Raises:
+        EditRefusedError: one of them cannot be made faithfully.
+    """
+    for edit in edits:
+        if edit.value is ABSENT:
+            document = document.remove(edit.path)
+        elif edit.value is TABLE:
+            document = document if isinstance(document.get(edit.path), dict) else document.set(edit.path, {})
+        else:
+            document = document.set(edit.path, edit.value)
+    return document
+
+
+def stands(remembered: Remembered, now: Value | Missing, key: bytes) -> bool:
+    """Whether what stands at a remembered path is what toolsync left there: its value, or nothing.
+
+    Args:
+        remembered: the value.
+        now: what stands there, `MISSING` included.
+        key: this machine's hash key.
+    """
+    if now is MISSING or remembered.after == _NOTHING:
+        return now is MISSING and remembered.after == _NOTHING
+    return holds(remembered, now, key)
+
+
+def sha256(text: str) -> str:
+    """Of the text as it lies on disk, in hexadecimal."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def with_origin(
+    document: Document, edit: Edit, row: Row, place: Place, earlier: Remembered | None = None
+) -> tuple[tuple[Remembered, ...], Mapping[str, str]]:
+    """What is remembered of the edit, and what of that goes to the keyring: what it sets, and what the user had there.
+
+    Args:
+        document: as it is before the edit.
+        edit: what is set.
+        row: whose edit.
+        place: where.
+        earlier: what is remembered of this path already; its origin stays while its value still stands there.
+    """
+    if edit.value is TABLE:
+        return (), {}
+    fresh = _remembered(edit, place)
+    if earlier is not None and stands(earlier, document.get(edit.path), place.key):
+        return (replace(fresh, origin=earlier.origin, origin_kept=earlier.origin_kept),), {}
+    source = document.source(edit.path)
+    if source is None:
+        return (fresh,), {}
+    if edit.secret:
+        return (replace(fresh, origin_kept="keyring"),), {
+            vault_name(place.path, *row.name, spell(edit.path)): source.text
+        }
+    return (replace(fresh, origin=source.text),), {}
+
+
+def _remembered(edit: Edit, place: Place) -> Remembered:
+    after = _NOTHING if edit.value is ABSENT else mark(edit.value, place.key if edit.secret else None)
+    return Remembered(spell(edit.path), None, "memory", after, edit.secret)
+
+
+def missing_parents(document: Document, edit: Edit) -> list[str]:
+    """The containers that setting `edit` will make, outermost first."""
+    if edit.value is ABSENT or document.get(edit.path) is not MISSING:
+        return []
+    return [spell(parent) for parent in _parents(edit) if document.get(parent) is MISSING]
+
+
+def _parents(edit: Edit) -> list[KeyPath]:
+    """The containers that `edit` needs, outermost first; a table that must merely exist is one itself."""
+    last = len(edit.path) + (edit.value is TABLE)
+    return [edit.path[:length] for length in range(1, last)]

@@ -1,0 +1,124 @@
+"""What goes into a file's plan, and what comes out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from toolsync.document import Fault, KeyPath, Missing, Value
+from toolsync.overlay import Edit
+from toolsync.remembered import FileMemory
+
+
+@dataclass(frozen=True)
+class Row:
+    """One overlay that meets one real file.
+
+    Attributes:
+        tool: the tool's name.
+        overlay: the file row's name.
+        edits: what is wanted; empty to give everything back.
+        start: what a file that does not exist starts as, or None where none is to be made.
+        start_is_filled: whether `start` is the filled overlay itself (else the edits are laid over it).
+        check: the complaint of the file's schema about parsed data, or None.
+    """
+
+    tool: str
+    overlay: str
+    edits: tuple[Edit, ...] = ()
+    start: str | None = None
+    start_is_filled: bool = True
+    check: Callable[[Value], str | None] | None = None
+
+    @property
+    def name(self) -> tuple[str, str]:
+        """What layers and edits of this row are filed under."""
+        return self.tool, self.overlay
+
+
+@dataclass(frozen=True)
+class Place:
+    """The file that is planned, and what planning may look up.
+
+    Attributes:
+        path: the real path, as memory names it.
+        format: the document's format.
+        key: this machine's key for hashes of secret values.
+        now: the present moment, as memory notes it.
+        kept: looks up a text that lies in the keyring, by entry name; None when it cannot be had.
+    """
+
+    path: str
+    format: str
+    key: bytes
+    now: str
+    kept: Callable[[str], str | None] = lambda _: None
+
+
+@dataclass(frozen=True)
+class Change:
+    """What stands at a path before and after; `MISSING` where nothing does."""
+
+    tool: str
+    path: KeyPath
+    before: Value | Missing
+    after: Value | Missing
+    secret: bool = False
+    harmless: bool = True
+
+
+@dataclass(frozen=True)
+class Left:
+    """Something that toolsync wrote once, and that was not given back, with the reason."""
+
+    tool: str
+    path: KeyPath
+    reason: str
+
+
+@dataclass(frozen=True)
+class FilePlan:
+    """What one real file becomes.
+
+    Attributes:
+        path: the real path, as memory names it.
+        format: the document's format.
+        before: its text, or None when it does not exist.
+        after: its text then, or None when it goes.
+        changes: value by value, in order.
+        remembered: what was remembered of it when the plan was made, or None for nothing.
+        memory: what is remembered of it then.
+        kept: texts that go to the keyring, by entry name.
+        forgotten: keyring entries that are needed no more.
+        left: what was not given back.
+        edits: the wanted edits, by (tool, overlay).
+        fault: what a strict reader of the result chokes on.
+    """
+
+    path: str
+    format: str
+    before: str | None
+    after: str | None
+    changes: tuple[Change, ...] = ()
+    remembered: FileMemory | None = None
+    memory: FileMemory | None = None
+    kept: Mapping[str, str] = field(default_factory=dict)
+    forgotten: frozenset[str] = frozenset()
+    left: tuple[Left, ...] = ()
+    edits: Mapping[tuple[str, str], tuple[Edit, ...]] = field(default_factory=dict)
+    fault: Fault | None = None
+
+    @property
+    def is_change(self) -> bool:
+        """Whether the file's text is not what it was."""
+        return self.before != self.after
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether there is nothing to write and nothing new to remember."""
+        return not self.is_change and self.memory == self.remembered
+
+    @property
+    def holds_key(self) -> bool:
+        """Whether the result holds a key in clear that is ours."""
+        return any(edit.secret and not edit.harmless for edits in self.edits.values() for edit in edits)

@@ -1,0 +1,107 @@
+"""The tools that toolsync knows: one folder each, the shipped ones and the user's own, which win by name."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from toolsync import resources
+from toolsync.errors import TemplateError, UsageError
+from toolsync.masking import printable
+from toolsync.paths import Places, candidates
+from toolsync.tool import Tool, read_tool
+
+
+def tools(config: Path) -> dict[str, Tool]:
+    """Every known tool by name, in alphabetical order.
+
+    Args:
+        config: the config directory; the user's own tools are the folders in its `tools/`.
+
+    Raises:
+        TemplateError: a template is wrong.
+    """
+    known = {folder.name: read_tool(folder.name, _texts(folder)) for folder in _folders(resources.folder("templates"))}
+    for folder in _folders(config):
+        known[folder.name] = _users_own(folder)
+    return dict(sorted(known.items()))
+
+
+def named(known: Mapping[str, Tool], name: str) -> Tool:
+    """The tool called `name`.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if name not in known:
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, known, n=1)
+        meant = f"Did you mean '{near[0]}'? " if near else ""
+        raise UsageError(f"unknown tool '{printable(name)}'", hint=f"{meant}Known: {', '.join(known)}.")
+    return known[name]
+
+
+def is_installed(tool: Tool, places: Places) -> bool:
+    """Whether the tool is found on this machine: a program of its on PATH, or a file or folder that shows it."""
+    search = places.environ.get("PATH", "")
+    if any(shutil.which(command, path=search) for command in tool.commands):
+        return True
+    return any(file.exists() for spec in tool.paths for file in candidates(spec, places))
+
+
+def _folders(parent: Path) -> Iterator[Path]:
+    folder = parent / "tools"
+    if folder.is_dir():
+        yield from sorted(path for path in folder.iterdir() if (path / "tool.toml").is_file())
+
+
+def _texts(folder: Path) -> dict[str, str]:
+    texts: dict[str, str] = {}
+    for file in sorted(folder.iterdir()):
+        try:
+            texts[file.name] = file.read_bytes().decode() if file.is_file() else ""
+        except (OSError, UnicodeDecodeError) as error:
+            raise TemplateError(f"{printable(str(file))} cannot be read: {error}") from error
+    return texts
+
+
+def _users_own(folder: Path) -> Tool:
+    """A tool from the user's config directory: its manifest is checked, the shipped ones are by the tests."""
+    texts = _texts(folder)
+    try:
+        _check(texts)
+        return read_tool(folder.name, texts, is_users_own=True)
+    except TemplateError as error:
+        raise TemplateError(f"{printable(str(folder))}: {error.message}", hint=error.hint) from error
+
+
+def _check(texts: Mapping[str, str]) -> None:
+    complaint = _complaint(_manifest(texts))
+    if complaint:
+        raise TemplateError(f"tool.toml: {complaint}")
+
+
+def _manifest(texts: Mapping[str, str]) -> dict[str, Any]:
+    from toolsync import document
+    from toolsync.errors import DocumentError
+
+    try:
+        data: dict[str, Any] = document.parse(texts["tool.toml"].encode(), "toml").data
+    except DocumentError as error:
+        raise TemplateError(error.at("tool.toml").message, hint=error.hint) from error
+    return data
+
+
+def _complaint(manifest: Mapping[str, Any]) -> str | None:
+    """The first thing that the schema of templates does not allow, or None."""
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import best_match
+
+    error = best_match(Draft202012Validator(resources.schema("tool")).iter_errors(manifest))
+    if error is None:
+        return None
+    path = ".".join(str(step) for step in error.absolute_path)
+    return f"{path}: {error.message}" if path else error.message

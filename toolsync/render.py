@@ -1,0 +1,258 @@
+"""Results for people: plain lines, coloured on a terminal. Every text from outside passes `printable` on its way."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import IO, Any
+
+from toolsync.commands.result import Message, Result
+from toolsync.errors import ToolsyncError
+from toolsync.masking import masked, masked_data, printable
+
+_STYLES = {
+    "add": "green",
+    "del": "red",
+    "place": "cyan",
+    "good": "green",
+    "bad": "bold red",
+    "look": "yellow",
+    "dim": "dim",
+}
+_MARKS = {"note": ("", ""), "warning": ("warning: ", "look"), "problem": ("problem: ", "bad")}
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line for people; `style` is a key of `_STYLES`, or empty."""
+
+    text: str
+    style: str = ""
+
+
+class Screen:
+    """Where lines go: a terminal with colours, or a pipe without."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+        self._is_coloured: bool | None = None
+
+    def show(self, lines: Iterable[Line]) -> None:
+        """Write the lines, masked, without a character that a terminal would obey."""
+        for line in lines:
+            text = printable(masked(line.text), limit=100_000)
+            self._stream.write(self._coloured(text, line.style) + "\n")
+        self._stream.flush()
+
+    def _coloured(self, text: str, style: str) -> str:
+        if not style or not self._colours():
+            return text
+        from rich.style import Style
+
+        return Style.parse(_STYLES[style]).render(text)
+
+    def _colours(self) -> bool:
+        if self._is_coloured is None:
+            from rich.console import Console
+
+            console = Console(file=self._stream)
+            self._is_coloured = console.is_terminal and console.color_system is not None and not console.no_color
+        return self._is_coloured
+
+
+def envelope(
+    command: str, exit_code: int, data: Mapping[str, Any], messages: Sequence[Message], error: ToolsyncError | None
+) -> str:
+    """The one JSON object that stdout holds with `--json`, masked."""
+    errors = [] if error is None else [{"type": type(error).__name__, "message": error.message, "hint": error.hint}]
+    whole = {
+        "schema": f"toolsync/{command.replace(' ', '-')}/1",
+        "command": command,
+        "exit_code": exit_code,
+        "data": data if error is None else None,
+        "messages": [{"level": one.level, "text": one.text, "hint": one.hint} for one in messages],
+        "errors": errors,
+    }
+    return json.dumps(masked_data(whole), ensure_ascii=True, indent=2)
+
+
+def lines(result: Result) -> Iterator[Line]:
+    """The result for people."""
+    view = _VIEWS.get(result.command)
+    if view is not None:
+        yield from view(result.data)
+    yield from message_lines(result.messages)
+
+
+def message_lines(messages: Iterable[Message]) -> Iterator[Line]:
+    """The messages, each once, with their hints."""
+    for message in dict.fromkeys(messages):
+        word, style = _MARKS[message.level]
+        yield Line(f"{word}{message.text}", style)
+        if message.hint:
+            yield Line(f"    {message.hint}")
+
+
+def error_lines(error: ToolsyncError) -> Iterator[Line]:
+    """An error for people: what, then what to do."""
+    first, *rest = error.message.splitlines() or [""]
+    yield Line(f"error: {first}", "bad")
+    yield from (Line(f"       {line}", "bad") for line in rest)
+    if error.hint:
+        yield Line(f"  hint: {error.hint}")
+
+
+def plan_lines(data: Mapping[str, Any]) -> Iterator[Line]:
+    """What would change, file by file, as a masked unified diff."""
+    for file in data["files"]:
+        yield from map(_diff_line, file["diff"])
+    if not any(file["diff"] for file in data["files"]):
+        yield Line("Nothing to change.")
+
+
+def _diff_line(text: str) -> Line:
+    if text.startswith(("---", "+++", "@@")):
+        return Line(text.rstrip("\n"), "place")
+    return Line(text, {"+": "add", "-": "del"}.get(text[:1], ""))
+
+
+def _apply(data: Mapping[str, Any]) -> Iterator[Line]:
+    for ping in data["pings"]:
+        yield _ping_line(ping)
+    counts = {
+        action: sum(file["action"] == action for file in data["files"]) for action in ("create", "change", "remove")
+    }
+    done = ", ".join(f"{_files(count)} {_PAST[action]}" for action, count in counts.items() if count)
+    yield Line(f"Applied profile '{data['profile']}': {done or 'everything was right already'}.", "good")
+    yield from _columns(
+        [(tool["title"], tool["key"], tool["reload"]) for tool in data["tools"]], ("Tool", "Key", "Now")
+    )
+
+
+_PAST = {"create": "created", "change": "changed", "remove": "removed"}
+
+
+def _files(count: int) -> str:
+    return "1 file" if count == 1 else f"{count} files"
+
+
+def _ping_line(ping: Mapping[str, Any]) -> Line:
+    if ping["problem"]:
+        return Line(f"✗ {ping['address']} ({ping['dialect']}): {ping['problem']}", "bad")
+    usage = f", {ping['input_tokens']} + {ping['output_tokens']} tokens" if ping["output_tokens"] is not None else ""
+    answer = f"{ping['status']}, model {ping['model']}{usage}, {ping['milliseconds']} ms"
+    return Line(f"✓ {ping['address']} ({ping['dialect']}): {answer}", "good")
+
+
+def _pings(data: Mapping[str, Any]) -> Iterator[Line]:
+    yield from map(_ping_line, data["pings"])
+
+
+def _undo(data: Mapping[str, Any]) -> Iterator[Line]:
+    yield Line(f"Given back: {_files(data['written'])}.", "good")
+
+
+def _status(data: Mapping[str, Any]) -> Iterator[Line]:
+    if not data["tools"]:
+        yield Line("Nothing is applied. Run `toolsync apply`.")
+        return
+    rows = [
+        (tool["tool"], file["shown"], _APPLIED[file["applied"]], _WANTED[file["wanted"]])
+        for tool in data["tools"]
+        for file in tool["files"]
+    ]
+    yield from _columns(rows, ("Tool", "File", "Last applied vs now", "Now vs profile"))
+    for tool in data["tools"]:
+        for file in tool["files"]:
+            yield from _drifted(file)
+
+
+def _drifted(file: Mapping[str, Any]) -> Iterator[Line]:
+    for value in file["values"]:
+        if value["applied"] in ("changed", "gone") or value["wanted"] == "differs":
+            state = f"{_APPLIED[value['applied']]}; {_WANTED[value['wanted']]}"
+            yield Line(f"  {file['shown']}: {value['path']}: {state}", "look")
+
+
+_APPLIED = {"same": "as applied", "changed": "changed since", "gone": "taken out since", "never": "not applied yet"}
+_WANTED = {"same": "as the profile wants", "differs": "differs from the profile", "unknown": "unknown"}
+
+
+def _tools(data: Mapping[str, Any]) -> Iterator[Line]:
+    rows = [
+        (
+            tool["tool"],
+            tool["title"],
+            "yes" if tool["installed"] else "no",
+            ", ".join(tool["speaks"]),
+            ", ".join(tool["key_ways"]),
+            ", ".join(tool["files"]),
+        )
+        for tool in data["tools"]
+    ]
+    yield from _columns(rows, ("Tool", "Title", "Found", "Speaks", "Key", "Files"))
+
+
+def _profiles(data: Mapping[str, Any]) -> Iterator[Line]:
+    rows = [
+        ("*" if one["active"] else "", one["name"], one["base_url"], one["model"], one["key"])
+        for one in data["profiles"]
+    ]
+    yield from _columns(rows, ("", "Profile", "Address", "Model", "Key"))
+
+
+def _facts(data: Mapping[str, Any]) -> Iterator[Line]:
+    rows = [(fact["name"], str(fact["value"]), fact["origin"]) for fact in data["facts"]]
+    yield from _columns(rows, ("Fact", "Value", "From"))
+
+
+def _keys(data: Mapping[str, Any]) -> Iterator[Line]:
+    rows = [
+        (f"keyring:{one['name']}", "stored" if one["stored"] else "missing", ", ".join(one["profiles"]) or "no profile")
+        for one in data["keys"]
+    ]
+    yield Line(f"Keyring: {data['backend']}")
+    yield from _columns(rows, ("Key", "State", "Used by"))
+
+
+def _models(data: Mapping[str, Any]) -> Iterator[Line]:
+    yield from (Line(model) for model in data["models"])
+
+
+def _columns(rows: Sequence[Sequence[str]], heads: Sequence[str]) -> Iterator[Line]:
+    """Left-aligned columns, as wide as they need; nothing is cut, so that a pipe sees everything."""
+    if not rows:
+        return
+    clean = [[printable(cell).replace("\n", " ") for cell in row] for row in (heads, *rows)]
+    widths = [max(len(row[index]) for row in clean) for index in range(len(heads))]
+    for number, row in enumerate(clean):
+        text = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        yield Line(text, "" if number else "dim")
+
+
+View = Callable[[Mapping[str, Any]], Iterator[Line]]
+
+_VIEWS: Mapping[str, View] = {
+    "apply": _apply,
+    "diff": plan_lines,
+    "key list": _keys,
+    "models": _models,
+    "ping": _pings,
+    "profile list": _profiles,
+    "profile show": _facts,
+    "status": _status,
+    "tools": _tools,
+    "undo": _undo,
+}
+
+
+def stdout() -> Screen:
+    """The screen for results."""
+    return Screen(sys.stdout)
+
+
+def stderr() -> Screen:
+    """The screen for errors and questions."""
+    return Screen(sys.stderr)

@@ -1,0 +1,100 @@
+"""One run of toolsync on one machine: where things are, and what the outside world is reached through."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from toolsync.errors import FileError, ProfileError
+from toolsync.paths import Places, Platform
+
+if TYPE_CHECKING:
+    from toolsync.profile import Profiles
+    from toolsync.secret.vault import Vault
+
+
+@dataclass(frozen=True)
+class Session:
+    """What commands are given instead of reaching for the environment themselves.
+
+    Attributes:
+        places: home, environment, project and root folder.
+        config: the profile file, absolute.
+        state: toolsync's own folder: memory, journal, lock.
+        open_vault: opens the keyring; called only where a key is needed.
+        python: the interpreter that tools are told to run for `key print`.
+        is_interactive: whether somebody is there to ask.
+        clock: the present moment, UTC.
+    """
+
+    places: Places
+    config: Path
+    state: Path
+    open_vault: Callable[[], Vault]
+    python: Path = field(default_factory=lambda: Path(sys.executable))
+    is_interactive: bool = False
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+
+    def now(self) -> str:
+        """The present moment as tools write it: ISO 8601, milliseconds, ending in `Z`."""
+        return self.clock().isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+    def profiles(self) -> Profiles:
+        """The profile file, read and checked.
+
+        Raises:
+            ProfileError: it is missing or wrong.
+            FileError: it cannot be read.
+        """
+        from toolsync import disk
+        from toolsync.profile.reader import read
+
+        raw = disk.read(self.config).raw
+        if raw is None:
+            raise ProfileError(f"there is no profile yet: {self.shown(self.config)}", hint="Run `toolsync init`.")
+        return read(raw, self.shown(self.config))
+
+    def shown(self, path: Path | str) -> str:
+        """The path as people write it, with `~` for the home folder."""
+        from toolsync.masking import printable
+
+        path = Path(path)
+        if path.is_relative_to(self.places.home) and path != self.places.home:
+            return printable(f"~/{path.relative_to(self.places.home).as_posix()}")
+        return printable(str(path))
+
+
+def default_config(environ: Mapping[str, str]) -> Path:
+    """The profile file: `TOOLSYNC_CONFIG`, else `profile.toml` in the platform's config directory."""
+    if environ.get("TOOLSYNC_CONFIG"):
+        return Path(environ["TOOLSYNC_CONFIG"]).expanduser().absolute()
+    from platformdirs import user_config_path
+
+    return user_config_path("toolsync", appauthor=False) / "profile.toml"
+
+
+def default_state() -> Path:
+    """The folder of memory, journal and lock."""
+    from platformdirs import user_state_path
+
+    return user_state_path("toolsync", appauthor=False)
+
+
+def this_machine(project: Path | None = None) -> Places:
+    """The user's own places.
+
+    Raises:
+        FileError: the working directory is gone.
+    """
+    try:
+        here = project or Path.cwd()
+    except FileNotFoundError as error:
+        raise FileError("the current folder no longer exists", hint="Change to another one.") from error
+    platform = sys.platform if sys.platform in ("darwin", "win32") else "linux"
+    root = Path(here.anchor)
+    return Places(Path.home(), dict(os.environ), here, root, cast("Platform", platform))
