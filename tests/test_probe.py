@@ -1,0 +1,250 @@
+"""Ping against a gateway that works, and against servers that hang, break off or are not there."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.scripted import HANG, http, scripted
+from toolsync.address import Dialect, addresses
+from toolsync.loopback import LoopbackGateway
+from toolsync.masking import Secret
+from toolsync.probe import Models, Network, Ping, PingRequest, list_models, ping
+
+KEY = Secret("sk-invented-right-0001")
+WRONG = Secret("sk-invented-wrong-0002")
+DIALECTS: list[Dialect] = ["openai-chat", "openai-responses", "anthropic-messages"]
+QUICK = Network(connect_seconds=1, read_seconds=0.4)
+
+
+@pytest.fixture
+def gateway() -> Iterator[LoopbackGateway]:
+    with LoopbackGateway(KEY, models=["house-model", "other-model"]) as running:
+        yield running
+
+
+def _request(gateway: LoopbackGateway, dialect: Dialect, **more: Any) -> PingRequest:
+    found = addresses(gateway.base_url)
+    base = found.anthropic_url if dialect == "anthropic-messages" else found.openai_url
+    return PingRequest(**{"dialect": dialect, "base": base, "model": "house-model", "key": KEY, **more})
+
+
+# Against a gateway that works.
+
+
+@pytest.mark.parametrize(
+    ("dialect", "path", "input_tokens"),
+    [
+        ("openai-chat", "/api/v1/chat/completions", 15),
+        ("openai-responses", "/api/v1/responses", 8),
+        ("anthropic-messages", "/api/v1/messages", 15),
+    ],
+)
+def test_a_ping_names_address_model_tokens_and_reply(
+    gateway: LoopbackGateway, dialect: Dialect, path: str, input_tokens: int
+) -> None:
+    came = ping(_request(gateway, dialect))
+    assert came == Ping(
+        url=gateway.base_url.removesuffix("/api") + path,
+        outcome="ok",
+        status=200,
+        elapsed_ms=came.elapsed_ms,
+        dialect=dialect,
+        asked="house-model",
+        model="house-model",
+        input_tokens=input_tokens,
+        output_tokens=1,
+        reply="pong",
+    )
+    assert came.is_ok
+    assert 0 <= came.elapsed_ms < 5000
+
+
+@pytest.mark.parametrize(
+    ("dialect", "carriers", "limit"),
+    [
+        ("openai-chat", {"authorization"}, ("max_tokens", 16)),
+        ("openai-responses", {"authorization"}, ("max_output_tokens", 16)),
+        ("anthropic-messages", {"authorization", "x-api-key"}, ("max_tokens", 16)),
+    ],
+)
+def test_one_request_is_sent_with_the_key_where_the_dialects_clients_put_it(
+    gateway: LoopbackGateway, dialect: Dialect, carriers: set[str], limit: tuple[str, int]
+) -> None:
+    ping(
+        _request(
+            gateway,
+            dialect,
+            headers={"X-Team": "blue", "Authorization": "Bearer other", "X-Seal": Secret("s3aled-value")},
+        )
+    )
+    (request,) = gateway.received
+    assert dict(request.credentials) == dict.fromkeys(carriers, KEY)
+    assert (request.headers["x-team"], request.headers["x-seal"]) == ("blue", "s3aled-value")
+    assert request.headers.get("anthropic-version") == ("2023-06-01" if dialect == "anthropic-messages" else None)
+    assert request.json is not None
+    assert request.json[limit[0]] == limit[1]
+    assert request.json.get("stream") is None
+    assert len(request.body) < 200
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_without_a_key_no_credential_is_sent(gateway: LoopbackGateway, dialect: Dialect) -> None:
+    came = ping(_request(gateway, dialect, key=None))
+    assert (came.outcome, came.status) == ("refused", 401)
+    assert dict(gateway.received[0].credentials) == {}
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_wrong_key_is_refused(gateway: LoopbackGateway, dialect: Dialect) -> None:
+    came = ping(_request(gateway, dialect, key=WRONG))
+    assert (came.outcome, came.status) == ("refused", 401)
+    assert came.problem == "the gateway refused the request (401): Invalid API key"
+    assert came.hint == "Store the key that this gateway gave you: `toolsync key set`."
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_model_that_is_not_served_is_not_found(gateway: LoopbackGateway, dialect: Dialect) -> None:
+    came = ping(_request(gateway, dialect, model="no-such-model"))
+    assert (came.outcome, came.status) == ("not_found", 404)
+    assert "no-such-model" in came.problem
+    assert came.hint == "Name a model that this gateway serves to this key: `toolsync models` lists them."
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_wrong_path_is_not_found(gateway: LoopbackGateway, dialect: Dialect) -> None:
+    base = _request(gateway, dialect).base + "/v1"
+    came = ping(_request(gateway, dialect, base=base))
+    assert (came.outcome, came.status) == ("not_found", 404)
+    assert "Invalid URL (POST /api/v1/v1" in came.problem
+    assert came.hint == f"Either base_url has the wrong path, or this gateway does not serve {dialect}."
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_the_models_are_listed(gateway: LoopbackGateway, dialect: Dialect) -> None:
+    came = list_models(_request(gateway, dialect, model=""))
+    assert came == Models(
+        url=gateway.base_url + "/v1/models",
+        outcome="ok",
+        status=200,
+        elapsed_ms=came.elapsed_ms,
+        ids=("house-model", "other-model"),
+    )
+
+
+def test_a_list_of_models_fails_as_a_ping_does(gateway: LoopbackGateway) -> None:
+    came = list_models(_request(gateway, "openai-chat", key=WRONG))
+    assert (came.outcome, came.ids) == ("refused", ())
+    came = list_models(_request(gateway, "openai-chat", base=gateway.base_url))
+    assert (came.outcome, came.status) == ("not_found", 404)
+    assert came.hint == "This gateway has no list of models there; ask its operator for the names."
+
+
+# When no answer comes.
+
+
+def test_nobody_listens() -> None:
+    with scripted([]) as server:
+        base, port = server.base_url, server.port
+    came = ping(PingRequest("openai-chat", base, "m", KEY))
+    assert (came.outcome, came.status) == ("no_connection", None)
+    assert came.problem == f"nothing listens at 127.0.0.1:{port}"
+    assert came.hint == "Check host and port in base_url, and whether the gateway runs."
+
+
+def test_the_name_is_not_known() -> None:
+    came = ping(PingRequest("openai-chat", "http://gateway.toolsync-test.invalid/v1", "m", KEY, network=QUICK))
+    assert (came.outcome, came.problem) == (
+        "no_connection",
+        "the name of gateway.toolsync-test.invalid:80 is not known",
+    )
+
+
+SILENT = {
+    "no-answer": [HANG],
+    "half-a-header": [b"HTTP/1.1 200 OK\r\nContent-Le", HANG],
+    "half-a-body": [b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{", HANG],
+}
+
+
+@pytest.mark.parametrize("script", SILENT.values(), ids=SILENT.keys())
+def test_an_answer_that_does_not_come_in_time_is_a_timeout(script: list[bytes]) -> None:
+    with scripted(script) as server:
+        came = ping(PingRequest("openai-chat", server.base_url, "m", KEY, network=QUICK))
+    assert (came.outcome, came.status) == ("timeout", None)
+    assert came.problem == "the gateway took the request, and did not answer in time"
+    assert 300 < came.elapsed_ms < 3000
+
+
+def test_an_answer_drop_by_drop_is_a_timeout_too() -> None:
+    drops = [b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n", *([b" "] * 60)]
+    with scripted(drops, pause_seconds=0.1) as server:
+        network = Network(connect_seconds=0.2, read_seconds=0.3)
+        came = ping(PingRequest("openai-chat", server.base_url, "m", KEY, network=network))
+    assert came.outcome == "timeout"
+    assert came.elapsed_ms < 3000
+
+
+BROKEN = {
+    "hung-up": ([], "the server broke off, or does not speak HTTP"),
+    "no-http": ([b"SSH-2.0-OpenSSH_9.6\r\n"], "the server broke off, or does not speak HTTP"),
+    "half-a-body": (
+        [b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"],
+        "the server broke off, or does not speak HTTP",
+    ),
+    "no-gzip": (http(200, b"plain", Content_Encoding="gzip"), "the answer is not compressed as it says"),
+}
+
+
+@pytest.mark.parametrize(("script", "problem"), BROKEN.values(), ids=BROKEN.keys())
+def test_an_answer_that_is_none_is_a_bad_reply(script: list[bytes], problem: str) -> None:
+    with scripted(script) as server:
+        came = ping(PingRequest("openai-chat", server.base_url, "m", KEY, network=QUICK))
+    assert (came.outcome, came.problem) == ("bad_reply", problem)
+
+
+def test_https_to_a_port_that_speaks_http() -> None:
+    with scripted([b"HTTP/1.1 400 Bad Request\r\n\r\n"]) as server:
+        base = server.base_url.replace("http://", "https://")
+        came = ping(PingRequest("openai-chat", base, "m", KEY, network=QUICK))
+    assert came.outcome == "no_connection"
+    assert came.problem == f"no encrypted connection to 127.0.0.1:{server.port}"
+
+
+def test_an_endless_answer_is_cut() -> None:
+    with scripted(http(200, b"x" * 8 * 2**20, "text/plain")) as server:
+        came = ping(PingRequest("openai-chat", server.base_url, "m", KEY))
+    assert came.outcome == "bad_reply"
+    assert len(came.problem) < 400
+
+
+UNSENDABLE = {
+    "line-break": (Secret("sk-invented-broken-03\n"), "http://127.0.0.1:9/v1", "the key or a header holds a character"),
+    "full-width": (
+        Secret("sk\uff0dinvented\uff0dwide\uff0d04"),
+        "http://127.0.0.1:9/v1",
+        "the key or a header holds a character",
+    ),
+    "no-scheme": (KEY, "gateway.example/v1", "the address does not start with https:// or http://"),
+    "query": (KEY, "https://gateway.example/v1?key=sk-invented-pasted-06", "the address has a query or a fragment"),
+    "userinfo": (KEY, "https://sk-invented-pasted-05@gateway.example", "the address holds a user name or password"),
+}
+
+
+@pytest.mark.parametrize(("key", "base", "problem"), UNSENDABLE.values(), ids=UNSENDABLE.keys())
+def test_what_cannot_be_sent_is_said_without_showing_it(key: Secret, base: str, problem: str) -> None:
+    with LoopbackGateway() as gateway:
+        came = ping(PingRequest("openai-chat", base.replace("http://127.0.0.1:9", gateway.base_url), "m", key))
+    assert came.outcome == "unsendable"
+    assert came.problem.startswith(problem)
+    assert "invented" not in repr(came)
+
+
+def test_httpx_is_imported_only_when_something_is_sent() -> None:
+    code = "import sys, toolsync.probe; sys.exit('httpx' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False, cwd=Path(__file__).parents[1]).returncode == 0

@@ -1,0 +1,192 @@
+"""Every answer of a gateway is named plainly, in its own words, with no key and nothing that a terminal would obey."""
+# ruff: noqa: E501  bodies as servers send them, one row each
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.scripted import http, scripted
+from toolsync.address import Dialect
+from toolsync.loopback import LoopbackGateway
+from toolsync.masking import Secret, printable
+from toolsync.probe import Network, PingRequest, list_models, ping
+
+KEY = Secret("sk-invented-right-0001")
+DIALECTS: list[Dialect] = ["openai-chat", "openai-responses", "anthropic-messages"]
+QUICK = Network(connect_seconds=1, read_seconds=0.4)
+
+# Answers that are no success: status, body, then what must be said of them.
+
+
+@dataclass(frozen=True)
+class Case:
+    status: int
+    body: str
+    outcome: str
+    problem: str
+    hint: str
+    kind: str = "application/json"
+
+
+OPENAI_401 = '{"error":{"message":"Incorrect API key provided","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}'
+PAGE = '<!doctype html><html><head><title>New API</title></head><body><div id="root"></div></body></html>'
+KEY_HINT = "Store the key"
+QUOTA_HINT = "The account behind the key has nothing left"
+MODEL_HINT = "Name a model"
+PATH_HINT = "Check base_url"
+
+CASES = {
+    "openai-401": Case(401, OPENAI_401, "refused", "(401): Incorrect API key provided", KEY_HINT),
+    "one-api-quota-as-401": Case(401, '{"error":{"message":"该令牌额度已用尽 (request id: 1)","type":"one_api_error"}}', "refused", "该令牌额度已用尽", QUOTA_HINT),
+    "waf-403": Case(403, "<html><head><title>Just a moment...</title></head></html>", "refused", "(403): Just a moment...", "The page is not the gateway's", "text/html"),
+    "model-403": Case(403, '{"error":{"message":"该令牌无权使用模型 m"}}', "refused", "该令牌无权使用模型 m", MODEL_HINT),
+    "apim-401": Case(401, '{"statusCode":401,"message":"Access denied due to invalid subscription key"}', "refused", "Access denied due to", KEY_HINT),
+    "empty-401": Case(401, "", "refused", "the gateway refused the request (401)", KEY_HINT),
+    "fastapi-404": Case(404, '{"detail":"Not Found"}', "not_found", "(404): Not Found", "Either base_url has the wrong path"),
+    "go-404": Case(404, "404 page not found", "not_found", "(404): 404 page not found", "Either base_url", "text/plain"),
+    "html-404": Case(404, PAGE, "not_found", "(404): New API", PATH_HINT, "text/html"),
+    "vllm-model-404": Case(404, '{"object":"error","message":"The model `house-model` does not exist.","type":"NotFoundError","code":404}', "not_found", "The model `house-model` does not exist.", MODEL_HINT),
+    "method-405": Case(405, '{"detail":"Method Not Allowed"}', "not_found", "(405): Method Not Allowed", "Either base_url"),
+    "page-200": Case(200, PAGE, "web_page", "a web page answered instead of the API: New API", PATH_HINT, "text/html; charset=utf-8"),
+    "page-200-unsaid": Case(200, "\ufeff \n<HTML></HTML>", "web_page", "a web page answered instead of the API", PATH_HINT, "text/plain"),
+    "model-missing-200": Case(200, '{"object":"error","message":"The model `house-model` does not exist."}', "bad_reply", "not in this dialect: The model `house-model` does not exist.", MODEL_HINT),
+    "dashboard-200": Case(200, '{"success":false,"message":"not logged in"}', "bad_reply", "not in this dialect: not logged in", "Check that base_url"),
+    "other-dialect-200": Case(200, '{"type":"message","content":[{"type":"text","text":"pong"}]}', "bad_reply", "not in this dialect", "Check that base_url"),
+    "empty-200": Case(200, "", "bad_reply", "the gateway answered 200, but not in this dialect", "Check that base_url"),
+    "no-json-200": Case(200, '{"choices":', "bad_reply", '{"choices":', "Check that base_url"),
+    "no-choices-200": Case(200, '{"object":"chat.completion","choices":[]}', "bad_reply", "not in this dialect", "Check that base_url"),
+    "deep-json-200": Case(200, "[" * 100_000, "bad_reply", "not in this dialect", "Check that base_url"),
+    "no-channel-503": Case(503, '{"error":{"message":"当前分组 default 下对于模型 m 无可用渠道","code":"model_not_found"}}', "failed", "answered 503: 当前分组", MODEL_HINT),
+    "overloaded-529": Case(529, '{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}', "failed", "answered 529: Overloaded", "The fault is on the gateway's side"),
+    "no-money-429": Case(429, '{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}', "failed", "exceeded your current quota", "Address and key are right; the account"),
+    "too-fast-429": Case(429, '{"error":{"message":"Rate limit reached"}}', "failed", "Rate limit reached", "Address and key are right; it is asked too often"),
+    "payment-402": Case(402, '{"error":{"message":"Insufficient Balance"}}', "failed", "Insufficient Balance", "Address and key are right; the account"),
+    "bad-request-400": Case(400, '{"error":{"message":"unknown field"}}', "failed", "answered 400: unknown field", "The gateway understood the address"),
+    "mistral-422": Case(422, '{"object":"error","message":{"detail":[{"type":"missing","loc":["body"],"msg":"Field required"}]}}', "failed", "Field required", "The gateway understood the address"),
+    "nested-500": Case(500, '{"error":{"message":"Error from provider(x,m: 404): {\\"error\\":{\\"message\\":\\"inner words\\"}}"}}', "failed", "answered 500: inner words", "The fault is on"),
+    "cloudflare-524": Case(524, "<html><head><title>h | 524: A timeout occurred</title></head></html>", "failed", "answered 524: h | 524: A timeout occurred", "The fault is on", "text/html"),
+    "moved-308": Case(308, "", "redirect", "the address redirects (308) to https://elsewhere.example/v1", "Redirects are not followed"),
+    "found-302": Case(302, "", "redirect", "the address redirects (302) to https://elsewhere.example/v1", "Redirects are not followed"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+def test_each_answer_is_named_plainly(case: Case) -> None:
+    more = {"Location": "https://elsewhere.example/v1"} if case.outcome == "redirect" else {}
+    with scripted(http(case.status, case.body, case.kind, **more)) as server:
+        came = ping(PingRequest("openai-chat", server.base_url, "house-model", KEY))
+    assert (came.outcome, came.status) == (case.outcome, case.status)
+    assert case.problem in came.problem
+    assert came.hint.startswith(case.hint)
+    assert (came.model, came.reply, len(server.requests)) == (None, "", 1)
+
+
+def test_a_redirect_is_never_followed() -> None:
+    with LoopbackGateway(KEY) as elsewhere:
+        moved = http(307, Location=f"{elsewhere.base_url}/v1/messages")
+        with scripted(moved) as server:
+            came = ping(PingRequest("anthropic-messages", server.base_url, "m", KEY))
+        assert came.outcome == "redirect"
+        assert elsewhere.base_url in came.problem
+        assert elsewhere.received == ()
+
+
+# Models that do not take a small limit, or not by this name.
+
+CHAT_OK = '{"object":"chat.completion","model":"m-2026","choices":[{"message":{"role":"assistant","content":null},"finish_reason":"length"}],"usage":{"prompt_tokens":3,"completion_tokens":256}}'
+UNSUPPORTED = '{"error":{"message":"Unsupported parameter: \'max_tokens\' is not supported with this model. Use \'max_completion_tokens\' instead.","code":"unsupported_parameter"}}'
+TOO_FEW = '{"error":{"message":"Could not finish the message because max_tokens or model output limit was reached."}}'
+
+
+@pytest.mark.parametrize("refusal", [UNSUPPORTED, TOO_FEW], ids=["other-name", "too-few"])
+def test_a_refused_limit_is_asked_once_more_in_the_other_way(refusal: str) -> None:
+    with scripted(http(400, refusal), http(200, CHAT_OK)) as server:
+        came = ping(PingRequest("openai-chat", server.base_url, "m", KEY))
+    assert (came.outcome, came.model, came.output_tokens, came.reply) == ("ok", "m-2026", 256, "")
+    bodies = [json.loads(request.partition(b"\r\n\r\n")[2]) for request in server.requests]
+    assert [body.get("max_tokens") for body in bodies] == [16, None]
+    assert [body.get("max_completion_tokens") for body in bodies] == [None, 256]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "name"), [("openai-responses", "max_output_tokens"), ("anthropic-messages", "max_tokens")]
+)
+def test_other_dialects_ask_for_more_under_the_same_name(dialect: Dialect, name: str) -> None:
+    with scripted(http(400, TOO_FEW), http(400, TOO_FEW)) as server:
+        came = ping(PingRequest(dialect, server.base_url, "m", KEY))
+    assert (came.outcome, came.status, len(server.requests)) == ("failed", 400, 2)
+    bodies = [json.loads(request.partition(b"\r\n\r\n")[2]) for request in server.requests]
+    assert [body[name] for body in bodies] == [16, 256]
+
+
+def test_no_key_and_no_escape_character_gets_through_from_outside() -> None:
+    evil = f"\x1b[2J\x07[red]{KEY.reveal()}[/red]\u202e\r\nnext <b>line</b>"
+    for body in (json.dumps({"error": {"message": evil}}), json.dumps({"error": evil}), evil):
+        with scripted(http(401, body, "text/plain")) as server:
+            came = ping(PingRequest("openai-chat", server.base_url, "m", KEY))
+        words = "�[2J�[red]***[/red]�� next <b>line</b>"
+        assert came.problem == f"the gateway refused the request (401): {words}"
+    location = f"https://elsewhere.example/?key={KEY.reveal()}\x1b[31m"
+    with scripted(http(301, Location=location)) as server:
+        came = ping(PingRequest("openai-chat", server.base_url, "m", KEY))
+    assert KEY.reveal() not in repr(came)
+    assert "\x1b" not in came.problem
+
+
+def test_what_a_model_says_is_masked_and_cut() -> None:
+    body = json.dumps(
+        {"choices": [{"message": {"content": f"{KEY.reveal()}\x1b]0;x\x07" + "y" * 5000}}], "model": "\x1bm"}
+    )
+    with scripted(http(200, body)) as server:
+        came = ping(PingRequest("openai-chat", server.base_url, "m", KEY))
+    assert came.reply.startswith("***�]0;x�yyy")
+    assert (came.model, len(came.reply)) == ("�m", 201)
+
+
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    status=st.sampled_from([200, 204, 301, 400, 401, 403, 404, 418, 429, 500, 503]),
+    body=st.binary(max_size=60)
+    | st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(max_size=10),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(
+                st.sampled_from(
+                    [
+                        "error",
+                        "message",
+                        "choices",
+                        "content",
+                        "output",
+                        "usage",
+                        "model",
+                        "data",
+                        "id",
+                        "type",
+                        "detail",
+                    ]
+                ),
+                inner,
+                max_size=4,
+            )
+        ),
+        max_leaves=12,
+    ).map(lambda data: json.dumps(data).encode()),
+    dialect=st.sampled_from(DIALECTS),
+)
+def test_law_whatever_a_server_answers_is_a_result_on_one_printable_line(
+    status: int, body: bytes, dialect: Dialect
+) -> None:
+    with scripted(http(status, body)) as server:
+        request = PingRequest(dialect, server.base_url, "m", KEY, network=QUICK)
+        results = (ping(request), list_models(request))
+    for came in results:
+        assert (came.problem == "") is came.is_ok
+        assert came.problem == printable(came.problem)
+        assert "\n" not in came.problem
