@@ -19,7 +19,7 @@ from toolsync.document.toml_judge import data_of
 from toolsync.document.toml_layout import Layout
 from toolsync.document.toml_lines import dotted_key_added, emptied, header, key_added, removed, section_added
 from toolsync.document.toml_scan import Node, Pair, Place
-from toolsync.document.toml_value import cut_back, entry_inserted, entry_removed, pair, spelled, spelled_key
+from toolsync.document.toml_value import entry_emptied, entry_inserted, entry_removed, pair, spelled, spelled_key
 from toolsync.errors import EditRefusedError
 
 
@@ -42,8 +42,10 @@ class TomlDocument(Document):
         here = super().position(path)
         if here is not None or not path or self.get(path) is MISSING:
             return here
-        lines = self._layout.under(self._place(path))
-        return place(self.text, self._layout.statements[lines[0]].key.start) if lines else None
+        at = self._place(path)
+        inside = [member for node, ahead in self._layout.walk(at)[-1:] for member in node.members_at(ahead)]
+        first = inside[0] if inside else self._layout.statements[self._layout.under(at)[0]].key
+        return place(self.text, first.start)
 
     def leaves(self) -> Iterator[tuple[KeyPath, tuple[int, int]]]:
         """Every scalar in the order of the text."""
@@ -105,6 +107,8 @@ class TomlDocument(Document):
             return self._since(self._merged_list(at, old, new))
         if node:
             return [Splice(node.start, node.end - node.start, self._text(value))]
+        if isinstance(at[-1], int):  # a [[table]] that becomes something else takes its list along
+            return self._since(self.set(at[:-1], _data.put(self.get(at[:-1]), at[-1:], new)))
         return self._since(self.remove(at).set(at, new))
 
     def _merged_table(self, at: Place, old: Value, new: Value) -> Self:
@@ -200,15 +204,12 @@ class TomlDocument(Document):
     def _cut_in_value(self, at: Place, node: Node, ahead: Place) -> Sequence[Splice]:
         if node.kind == "array":
             return entry_removed(self.text, node, cast("int", ahead[0]))
-        keys = [member.key.parts if member.key else () for member in node.members]
-        hits = [n for n, parts in enumerate(keys) if parts[: len(ahead)] == ahead]
-        if len(hits) > 1:  # a table by dotted keys: one key after the other
-            return self._since(self.remove((*at, *keys[hits[0]][len(ahead) :])).remove(at))
-        member = node.members[hits[0]]
-        keeps_parent = sum(parts[: len(ahead) - 1] == ahead[:-1] for parts in keys) > 1
-        if len(ahead) == 1 or keeps_parent or member.key is None:
-            return entry_removed(self.text, node, hits[0])
-        return cut_back(member.value, member.key, len(ahead) - 1)
+        member, *more = node.members_at(ahead)
+        if more:  # a table by dotted keys: one key after the other
+            return self._since(self.remove((*at, *member.parts[len(ahead) :])).remove(at))
+        if len(ahead) == 1 or len(node.members_at(ahead[:-1])) > 1:
+            return entry_removed(self.text, node, node.members.index(member))
+        return [entry_emptied(member, len(ahead) - 1)]
 
     def _cut_lines(self, at: Place) -> Sequence[Splice]:
         """Every line that defines something at `at`; a parent that only they made stays, as an empty one."""
@@ -235,7 +236,7 @@ def _leaves(path: Place, node: Node) -> Iterator[tuple[KeyPath, tuple[int, int]]
         path, node = waiting.pop()
         if node.kind == "scalar":
             yield path, (node.start, node.end)
-        steps = ((member.key.parts if member.key else (n,), member.value) for n, member in enumerate(node.members))
+        steps = ((member.parts or (n,), member.value) for n, member in enumerate(node.members))
         waiting.extend(reversed([((*path, *step), value) for step, value in steps]))
 
 

@@ -182,9 +182,8 @@ def _step(node: Node, rest: Place) -> tuple[Node, Place] | None:
     if node.kind == "array":
         return node.members[int(rest[0])].value, rest[1:]
     for member in node.members:
-        parts = member.key.parts if member.key else ()
-        if rest[: len(parts)] == parts:
-            return member.value, rest[len(parts) :]
+        if rest[: len(member.parts)] == member.parts:
+            return member.value, rest[len(member.parts) :]
     return None
 
 

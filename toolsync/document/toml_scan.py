@@ -32,6 +32,10 @@ class Node:
     end: int
     members: tuple[Member, ...] = ()
 
+    def members_at(self, names: Place) -> list[Member]:
+        """The members of an inline table that its keys, dotted or not, put at `names` or below."""
+        return [member for member in self.members if member.parts[: len(names)] == names]
+
 
 @dataclass(frozen=True, slots=True)
 class Member:
@@ -40,6 +44,11 @@ class Member:
     key: Key | None
     value: Node
     comma: int | None
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The keys it is reached by; none in an array."""
+        return self.key.parts if self.key else ()
 
     @property
     def start(self) -> int:

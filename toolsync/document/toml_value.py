@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from toolsync.document.data import Value
 from toolsync.document.splice import Splice
-from toolsync.document.toml_scan import Key, Member, Node
+from toolsync.document.toml_scan import Member, Node
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _LINE_REST = re.compile(r"[ \t]*(?:#[^\n]*)?\r?\n")
@@ -131,9 +131,10 @@ def _part_of_line(text: str, node: Node, index: int, before: int) -> Splice:
     return Splice(start, end - start, "")
 
 
-def cut_back(node: Node, key: Key, parts: int) -> list[Splice]:
-    """Splices that make `a.b = 1` the empty table `a = {}`: `key` cut to its first `parts`."""
-    return [Splice(key.ends[parts - 1], node.end - key.ends[parts - 1], " = {}")]
+def entry_emptied(member: Member, names: int) -> Splice:
+    """`a.b = 1` made the empty table `a = {}`: the key cut to its first `names`."""
+    end = member.key.ends[names - 1] if member.key else member.start
+    return Splice(end, member.value.end - end, " = {}")
 
 
 def _indent(text: str, at: int) -> str:

@@ -1,0 +1,166 @@
+"""What a TOML text holds, found without any code of the editor: the oracle of the TOML tests.
+
+`tomli` says what a text means; one character machine, which knows strings and comments and nothing else, says where
+the comments are and what stands around them; `difflib` says which lines are gone.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Any
+
+import tomli
+
+Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class Comment:
+    """A comment, what stands before it on its line, and the line of code that it stands directly above."""
+
+    text: str
+    beside: str
+    above: str
+    line: int
+    depth: int
+    """How many brackets of a value are open around it."""
+
+
+def data(text: str) -> Any:
+    """What `text` means.
+
+    Raises:
+        ValueError: nothing.
+    """
+    return tomli.loads(text.removeprefix("\ufeff"))
+
+
+def comments(text: str) -> list[Comment]:
+    """The comments of a valid text, in order."""
+    found = []
+    lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
+    starts = list(_comment_places("\n".join(lines)))
+    own = {line for line, column, _ in starts if not lines[line][:column].strip()}
+    for line, column, depth in starts:
+        below = next((n for n in range(line + 1, len(lines)) if n not in own), len(lines))
+        above = lines[below].strip() if line in own and below < len(lines) else ""
+        found.append(Comment(lines[line][column:].rstrip(), lines[line][:column].strip(), above, line, depth))
+    return found
+
+
+def _comment_places(text: str) -> Any:
+    at = depth = 0
+    while at < len(text):
+        quote = next((q for q in ('"""', "'''", '"', "'") if text.startswith(q, at)), None)
+        if quote:
+            at = _string_end(text, at, quote)
+        elif text[at] == "#":
+            start = text.rfind("\n", 0, at) + 1
+            yield text.count("\n", 0, at), at - start, depth
+            at = text.find("\n", at) if "\n" in text[at:] else len(text)
+        else:
+            depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(text[at], 0)
+            at += 1
+
+
+def _string_end(text: str, at: int, quote: str) -> int:
+    at += len(quote)
+    while not text.startswith(quote, at):
+        at += 2 if quote[0] == '"' and text[at] == "\\" else 1
+    at += len(quote)
+    while len(quote) > 1 and text.startswith(quote[0], at):
+        at += 1
+    return at
+
+
+def put(value: Any, path: Path, new: Any) -> Any:
+    """What setting `path` has to make of `value`."""
+    if not path:
+        return new
+    step = path[0]
+    if isinstance(value, list):
+        return [put(item, path[1:], new) if n == step else item for n, item in enumerate(value)]
+    value = value or {}
+    return {**value, step: put(value.get(step), path[1:], new)}
+
+
+def drop(value: Any, path: Path) -> Any:
+    """What removing `path` has to make of `value`: containers stay."""
+    step = path[0]
+    if len(path) > 1:
+        return put(value, (step,), drop(value[step], path[1:]))
+    if isinstance(value, list):
+        return [item for n, item in enumerate(value) if n != step]
+    return {key: item for key, item in value.items() if key != step}
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two meanings are the same; NaN is NaN, 1 is not 1.0, -0.0 is not 0.0."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return set(one) == set(other) and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(same(*pair) for pair in zip(one, other, strict=True))
+    if isinstance(one, float) and isinstance(other, float) and math.isnan(one):
+        return math.isnan(other)
+    return repr(one) == repr(other)
+
+
+def paths(value: Any, at: Path = ()) -> list[Path]:
+    """Every path into `value`, parents first."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path for key, item in items for path in ((*at, key), *paths(item, (*at, key)))]
+
+
+def at(value: Any, path: Path) -> Any:
+    """What stands at `path`."""
+    for step in path:
+        value = value[step]
+    return value
+
+
+def lines(text: str) -> list[str]:
+    """The lines with their ends."""
+    return re.findall(r"[^\n]*\n|[^\n]+", text)
+
+
+def gone(before: str, after: str) -> list[int]:
+    """The numbers of the lines of `before`, ends included, that `after` lacks."""
+    blocks = SequenceMatcher(a=lines(before), b=lines(after), autojunk=False).get_opcodes()
+    return [n for kind, start, end, _, _ in blocks if kind != "equal" for n in range(start, end)]
+
+
+def new(before: str, after: str) -> list[str]:
+    """The lines of `after` that `before` lacks."""
+    return [lines(after)[n] for n in gone(after, before)]
+
+
+def comment_faults(before: str, after: str, *, is_removal: bool = False) -> list[str]:
+    """What is wrong with the comments of an edited text: one gone, one new, one that now speaks of something else."""
+    one, other = comments(before), comments(after)
+    lost = Counter(c.text for c in one) - Counter(c.text for c in other)
+    if is_removal:  # what stood beside, or inside, something removed may go with it
+        lost_lines = gone(before, after)
+        lost -= Counter(c.text for c in one if c.line in lost_lines and (c.beside or c.depth))
+    faults = [f"lost: {text}" for text in lost]
+    faults += [f"new: {text}" for text in Counter(c.text for c in other) - Counter(c.text for c in one)]
+    if not is_removal and not faults:
+        pairs = zip(one, other, strict=True)
+        faults += [
+            f"'{a.text}' stood above '{a.above}', now '{b.above}'" for a, b in pairs if not _agrees(a.above, b.above)
+        ]
+        pairs = zip(one, other, strict=True)
+        faults += [
+            f"'{a.text}' stood beside '{a.beside}', now '{b.beside}'"
+            for a, b in pairs
+            if bool(a.beside) != bool(b.beside)
+        ]
+    return faults
+
+
+def _agrees(above: str, now: str) -> bool:
+    """Whether a comment still stands above the same key or header, whose value may be another, or a comma longer."""
+    return re.split(r"[=,]", above)[0].rstrip() == re.split(r"[=,]", now)[0].rstrip()
