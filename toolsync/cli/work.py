@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -10,7 +11,7 @@ import typer
 from toolsync import render
 from toolsync.cli.run import Json, Plaintext, ProfileName, Tools, Yes, ask, run, show
 from toolsync.commands.planning import Plan, Wish
-from toolsync.commands.result import Result
+from toolsync.commands.result import Message, Result
 from toolsync.errors import ChangedError
 from toolsync.session import Session
 
@@ -51,9 +52,11 @@ def apply(
     def carried_out(planned: Plan) -> Result:
         return command.execute(session, planned, options)
 
-    def shown(planned: Plan) -> None:
+    def shown(planned: Plan) -> tuple[Message, ...]:
+        messages = tuple(command.plan_messages(session, planned))
         render.stdout().show(render.plan_lines(command.described(session, planned)))
-        render.stdout().show(render.message_lines(command.plan_messages(session, planned)))
+        render.stdout().show(render.message_lines(messages))
+        return messages
 
     show(_carried_out(session, planned, lambda: plan(wish), carried_out, shown, yes=yes))
 
@@ -70,8 +73,9 @@ def undo(
 
     session = run.session()
 
-    def shown(planned: Plan) -> None:
+    def shown(planned: Plan) -> tuple[Message, ...]:
         render.stdout().show(render.plan_lines(described(session, planned)))
+        return ()
 
     def plan() -> Plan:
         return command.plan(session, tools or [])
@@ -84,23 +88,24 @@ def _carried_out(
     planned: Plan,
     plan: Callable[[], Plan],
     execute: Callable[[Plan], Result],
-    show: Callable[[Plan], None],
+    tell: Callable[[Plan], tuple[Message, ...]],
     *,
     yes: bool,
 ) -> Result:
     """Show, ask, execute; a plan that a file changed under is made again, and asked about again."""
     for attempt in range(1, _TRIES + 1):
-        if not run.json:
-            show(planned)
+        told = () if run.json else tell(planned)
         if not planned.is_nothing:
             ask(session, "Write this?", yes=yes)
         try:
-            return execute(planned)
+            result = execute(planned)
         except ChangedError as error:
             if attempt == _TRIES:
                 raise
             render.stderr().show([render.Line(f"{error.message}; planning again", "look")])
             planned = plan()
+        else:
+            return replace(result, messages=tuple(one for one in result.messages if one not in told))
     raise AssertionError  # the loop returns or raises
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from toolsync import transaction
 from toolsync.commands.carry import carry_out
 from toolsync.commands.describe import described_file, described_tool, left_messages
 from toolsync.commands.helper_check import helper_complaints
@@ -30,7 +31,8 @@ class Options:
 
 
 def plan(session: Session, wish: Wish) -> Plan:
-    """What `apply` would do. See `plan_apply` for the errors."""
+    """What `apply` would do, an interrupted one ended first. See `plan_apply` for the errors."""
+    transaction.recover(session.state)
     return plan_apply(session, wish)
 
 

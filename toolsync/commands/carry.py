@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from toolsync import disk, transaction
@@ -27,24 +28,32 @@ def carry_out(session: Session, plan: Plan, memory: Memory) -> None:
         ChangedError: a file is not what it was when the plan was made; nothing was written.
         FileError, TransactionError, SecretError: it cannot be done; nothing was written.
     """
-    transaction.recover(session.state)
-    _keep(session, plan)
-    after = _with_files(memory, plan)
-    path = memories.path_in(session.state)
-    before = disk.read(path)
+    path = disk.resolve(memories.path_in(session.state))
+    content = memories.dump(_with_files(memory, plan))
     writes = [_write(file, plan) for file in plan.files if file.is_change]
-    writes.append(Write(before.real, before.sha256, memories.dump(after), private=True))
-    transaction.commit(writes, state_dir=session.state)
+    writes.append(Write(path, plan.memory_sha256, content, private=True))
+    with _kept(session, plan):
+        transaction.commit(writes, state_dir=session.state)
     _forget(session, plan)
 
 
-def _keep(session: Session, plan: Plan) -> None:
-    """What may hold an old key goes to the keyring before anything is written, so that undo can give it back."""
+@contextmanager
+def _kept(session: Session, plan: Plan) -> Iterator[None]:
+    """What may hold an old key goes to the keyring before anything is written; after a failure it is as before."""
     texts = {name: text for file in plan.files for name, text in file.kept.items()}
-    if texts:
-        vault = session.open_vault()
+    if not texts:
+        yield
+        return
+    vault = session.open_vault()
+    before = {name: vault.get(name) for name in texts}
+    try:
         for name, text in texts.items():
             vault.set(name, Secret(text))
+        yield
+    except BaseException:
+        for name, secret in before.items():
+            vault.remove(name) if secret is None else vault.set(name, secret)
+        raise
 
 
 def _forget(session: Session, plan: Plan) -> None:

@@ -22,11 +22,11 @@ def helper_complaints(session: Session, planned: Plan) -> Iterator[Message]:
     profile = planned.profile
     if profile is None or not any(tool.delivery and tool.delivery.way == "command" for tool in planned.tools):
         return
+    if profile.key.kind == "keyring" and isinstance(session.open_vault(), MemoryVault):
+        return  # another process cannot see it
     problem = helper_problem(session.python, Path(toolsync.__file__).parent, session.config)
     if problem:
         yield Message("warning", problem, "Install toolsync with pipx or uv: tools run this program for the key.")
-    if isinstance(session.open_vault(), MemoryVault):
-        return  # another process cannot see it
     argv = helper_command(session.python, session.config, profile.name)
     failure = _failure(argv, dict(session.places.environ))
     if failure:

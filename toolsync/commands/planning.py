@@ -86,6 +86,7 @@ class Plan:
         snapshots: what the files were read as, by real path.
         skipped: the tools that are left out.
         memory: what is remembered so far.
+        memory_sha256: of memory's file when it was read; None where there was none.
     """
 
     profile: Profile | None
@@ -94,6 +95,7 @@ class Plan:
     snapshots: Mapping[str, disk.Snapshot]
     skipped: tuple[Skipped, ...]
     memory: Memory
+    memory_sha256: str | None = None
 
     @property
     def is_nothing(self) -> bool:
@@ -116,7 +118,8 @@ def plan_apply(session: Session, wish: Wish) -> Plan:
         SecretError: a tool needs the key itself, and it cannot be had.
     """
     profile = session.profiles().get(wish.profile)
-    memory = memories.read(memories.path_in(session.state))
+    snapshot = disk.read(memories.path_in(session.state))
+    memory = memories.parsed(snapshot)
     known = registry.tools(session.config.parent)
     taking, skipped = _taking_part(session, wish, profile, known, memory)
     off = _switched_off(wish, profile, known, memory)
@@ -135,6 +138,7 @@ def plan_apply(session: Session, wish: Wish) -> Plan:
         table.snapshots,
         tuple(skipped),
         memory,
+        snapshot.sha256,
     )
 
 
@@ -145,7 +149,8 @@ def plan_undo(session: Session, tools: Sequence[str]) -> Plan:
         UsageError: nothing of such a tool is remembered.
         DocumentError, FileError: a file cannot be read or edited; names it.
     """
-    memory = memories.read(memories.path_in(session.state))
+    snapshot = disk.read(memories.path_in(session.state))
+    memory = memories.parsed(snapshot)
     remembered = _remembered_tools(memory)
     for name in tools:
         if name not in remembered:
@@ -155,7 +160,7 @@ def plan_undo(session: Session, tools: Sequence[str]) -> Plan:
     table = Table(session, memory, known, set(tools) or remembered)
     files = table.plans()
     given = tuple(ToolPlan(known[name], None, None) for name in sorted(table.in_scope) if name in known)
-    return Plan(None, given, tuple(files.values()), table.snapshots, (), memory)
+    return Plan(None, given, tuple(files.values()), table.snapshots, (), memory, snapshot.sha256)
 
 
 def _taking_part(

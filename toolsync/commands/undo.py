@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from toolsync import transaction
 from toolsync.commands.carry import carry_out
 from toolsync.commands.describe import described_file, left_messages
 from toolsync.commands.planning import Plan, plan_undo
@@ -12,7 +13,8 @@ from toolsync.session import Session
 
 
 def plan(session: Session, tools: Sequence[str]) -> Plan:
-    """What `undo` would do. See `plan_undo` for the errors."""
+    """What `undo` would do, an interrupted one ended first. See `plan_undo` for the errors."""
+    transaction.recover(session.state)
     return plan_undo(session, tools)
 
 

@@ -97,8 +97,8 @@ _CACHES = {".cache", "Caches", "cache"}
 
 
 def _work_tree(path: Path) -> Path | None:
-    trees = (parent for each in (path, Path(os.path.realpath(path))) for parent in each.parents)
-    return next((parent for parent in trees if os.path.lexists(parent / ".git")), None)
+    """The checkout that holds `path` itself, not what its links lead to: pyenv and Homebrew are checkouts too."""
+    return next((parent for parent in path.parents if os.path.lexists(parent / ".git")), None)
 
 
 def _chain(path: Path) -> Iterator[Path]:
