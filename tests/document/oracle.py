@@ -130,19 +130,21 @@ def foreign_comments(text: str, path: tuple[str | int, ...]) -> Counter[str]:
 
 
 def neighbours(text: str) -> list[tuple[str, str, str]]:
-    """Of each comment: itself, what stands before it on its line (commas aside), and what stands below it."""
-    tokens = read(text).tokens
+    """Of each comment: itself, what stands before it on its line (commas aside), or else what stands below it."""
     found = []
+    tokens = read(text).tokens
     for index, token in enumerate(tokens):
         if not token.is_comment:
             continue
-        before = next((t for t in reversed(tokens[:index]) if not t.is_comment and t.text != ","), None)
-        after = next((t for t in tokens[index + 1 :] if not t.is_comment), None)
-        beside = before is not None and not re.search(r"[\r\n]", _without_comments(text[before.end : token.start]))
-        found.append(
-            (token.text, before.text if before and beside else "", "" if beside or after is None else after.text)
-        )
+        before = [other for other in tokens[:index] if not other.is_comment and _on_one_line(text, other, token)]
+        beside = next((other.text for other in reversed(before) if other.text != ","), "," if before else "")
+        below = next((other.text for other in tokens[index + 1 :] if not other.is_comment), "")
+        found.append((token.text, beside, "" if before else below))
     return found
+
+
+def _on_one_line(text: str, one: Token, other: Token) -> bool:
+    return not re.search(r"[\r\n]", _without_comments(text[one.end : other.start]))
 
 
 def _without_comments(gap: str) -> str:

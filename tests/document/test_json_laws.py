@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from typing import Any
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.document import oracle
 from tests.document.strategies import DOCUMENTS, STRICT_DOCUMENTS, VALUES
-from toolsync.document import Document, Value, parse
+from toolsync.document import MISSING, Document, Value, equal, parse
 from toolsync.document.json_scan import scan
 from toolsync.document.splice import apply, inverse
 from toolsync.errors import DocumentError
@@ -63,11 +64,34 @@ def test_setting_a_value_changes_nothing_else(text: str, data: st.DataObject, va
     edited = jsonc(text).set(path, value)
 
     note(edited.text)
-    if edited.log:
-        assert oracle.read(edited.text).value == oracle.put(oracle.read(text).value, path, value)
     assert edited.text.startswith(text[:start])
     assert edited.text.endswith(text[end:])
     assert undone(edited, text) == text
+    if isinstance(value, dict) and isinstance(jsonc(text).get(path), dict) and "/" in text[start:end]:
+        assert equal(edited.get(path), value)  # set member by member, for the sake of comments
+    elif edited.log:
+        assert oracle.read(edited.text).value == oracle.put(oracle.read(text).value, path, value)
+
+
+@given(DOCUMENTS, st.data(), st.dictionaries(st.sampled_from(["a", "b", "new"]), SETTABLE))
+def test_a_table_set_over_a_table_keeps_its_comments(text: str, data: st.DataObject, value: dict[str, Value]) -> None:
+    path = data.draw(st.sampled_from(containers(text)))
+    old = jsonc(text).get(path)
+    assume(len(oracle_items(text, path)) == len(old))
+    gone = [start_end for key in old if (start_end := oracle.read(text).members[*path, key])]
+
+    edited = jsonc(text).set(path, value)
+
+    note(edited.text)
+    assert equal(edited.get(path), value)
+    assert undone(edited, text) == text
+    kept = [t.text for t in oracle.read(text).tokens if t.is_comment and not is_near(t.start, gone, text)]
+    assert not Counter(kept) - Counter(oracle.read(edited.text).comments)
+
+
+def is_near(at: int, members: list[tuple[int, int]], text: str) -> bool:
+    """Whether an offset lies in a member or on the line where it ends."""
+    return any(start <= at and not re.search(r"[\r\n]", text[end:at]) for start, end in members)
 
 
 @given(DOCUMENTS, st.data(), NEW_KEYS, SETTABLE)
@@ -179,7 +203,7 @@ def edit_or_refuse(document: Document, data: st.DataObject) -> None:
         edited = document.set(path, 1)
     except DocumentError:
         return
-    assert oracle.read(edited.text).comments == oracle.read(document.text).comments or document.get(path)
+    assert oracle.read(edited.text).comments == oracle.read(document.text).comments or document.get(path) is not MISSING
     assert edited.get(path) == 1
     assert undone(edited, document.text) == document.text
 

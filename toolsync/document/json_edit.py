@@ -212,17 +212,18 @@ class Editor:
         if begins_line and ends_line:
             start, end = line_start(text, start), next_line(text, end)
         elif begins_line and is_last and not is_comma:
-            start = self._end_of_text_before(start)
+            before = self._end_of_text_before(start)
+            start, end = (start, tail) if before is None else (before, end)
         elif ends_line or (is_last and not is_comma):
             start = head
         elif not is_comma:
             end = tail
         return Splice(start, end - start, "")
 
-    def _end_of_text_before(self, at: int) -> int:
-        """The offset behind the last thing before `at`, line ends skipped; not onto a line comment."""
+    def _end_of_text_before(self, at: int) -> int | None:
+        """The offset behind the last thing before `at`, line ends skipped; None if that is a line comment."""
         before = len(self.text[:at].rstrip(" \t\r\n"))
-        return at if self._ends_line(before) else before
+        return None if self._ends_line(before) else before
 
     def _reindented(self, splices: list[Splice], container: Node, first: int) -> list[Splice]:
         """Where commas lead the lines, the new first entry takes the head of the old one instead of its comma."""

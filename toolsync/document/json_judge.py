@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from toolsync.document.data import Value, index_of
+from toolsync.document.json_scan import DEEPEST
 from toolsync.document.keypath import KeyPath
 
 
@@ -20,9 +21,12 @@ def data_of(text: str) -> Value:
 
     Raises:
         ValueError: it is no JSON, comments and trailing commas aside.
-        RecursionError: it is nested deeper than the parser can go.
+        RecursionError: it is nested deeper than `DEEPEST` levels, or than the parser can go here.
     """
-    return _loaded(text, None)
+    data = _loaded(text, None)
+    if text.count("{") + text.count("[") > DEEPEST and _depth(data) > DEEPEST:
+        raise RecursionError  # later Pythons parse deeper than earlier ones; the limit is ours
+    return data
 
 
 def members_of(text: str) -> Value:
@@ -39,15 +43,6 @@ def is_strict(text: str) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
-
-
-def depth_of(data: Value) -> int:
-    """How many containers stand inside one another, without recursion."""
-    depth, level = 0, [data]
-    while level := [node for node in level if isinstance(node, (dict, list))]:
-        depth += 1
-        level = [child for node in level for child in (node.values() if isinstance(node, dict) else node)]
-    return depth
 
 
 def same_elsewhere(one: Value, other: Value, path: KeyPath) -> bool:
@@ -103,6 +98,15 @@ def _same(one: Value, other: Value) -> bool:
         elif one != other:
             return False
     return True
+
+
+def _depth(data: Value) -> int:
+    """How many containers stand inside one another, without recursion."""
+    depth, level = 0, [data]
+    while level := [node for node in level if isinstance(node, (dict, list))]:
+        depth += 1
+        level = [child for node in level for child in (node.values() if isinstance(node, dict) else node)]
+    return depth
 
 
 def _loaded(text: str, hook: Callable[[list[tuple[str, Any]]], Any] | None) -> Value:

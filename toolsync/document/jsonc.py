@@ -14,7 +14,7 @@ from toolsync.document import data as _data
 from toolsync.document.base import Document, Fault, Source, place
 from toolsync.document.data import MISSING, Value
 from toolsync.document.json_edit import Editor
-from toolsync.document.json_judge import data_of, depth_of, is_strict, members_of, same_elsewhere
+from toolsync.document.json_judge import data_of, is_strict, members_of, same_elsewhere
 from toolsync.document.json_layout import breaks, eol_before, indent_of, on_own_line, style_at
 from toolsync.document.json_scan import DEEPEST, Entry, Node, Tree, scan
 from toolsync.document.json_write import Style, quoted, spelled
@@ -36,15 +36,12 @@ class JsoncDocument(Document):
     @classmethod
     def _judge(cls, text: str) -> Value:
         try:
-            data = data_of(text)
-            if text.count("{") + text.count("[") > DEEPEST and depth_of(data) > DEEPEST:
-                raise RecursionError  # later Pythons parse deeper than earlier ones; the limit is ours
+            return data_of(text)
         except (ValueError, RecursionError) as error:
             scan(text)  # says what is wrong in plain words
             line, column = place(text, getattr(error, "pos", 0))
             reason = f"nested deeper than {DEEPEST} levels" if isinstance(error, RecursionError) else str(error)
             raise DocumentError(reason, line=line, column=column) from error
-        return data
 
     def set(self, path: KeyPath, value: Value | Source) -> Self:
         """As every document's `set`; a table set whole over one with comments in it keeps them, member by member."""
