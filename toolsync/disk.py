@@ -6,6 +6,7 @@ import errno
 import hashlib
 import os
 import stat
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from toolsync.masking import printable
 
 LIMIT_BYTES = 64 * 2**20
 """A larger file is no settings file."""
+
+_PRIVATE_FOLDER = 0o700
 
 _SETTLING_SECONDS = 0.1
 """Between two readings of a file that is being written."""
@@ -156,22 +159,23 @@ def missing_folders(real: Path) -> tuple[Path, ...]:
 
 
 def private_dir(path: Path) -> None:
-    """Make `path` a folder that only its owner can enter; one that is wider is narrowed.
+    """Make `path` a folder that its owner, and nobody else, can use; one that is not so is made so.
 
     Raises:
         FileError: it cannot be made, or something else stands there.
     """
     try:
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
-            path.chmod(0o700)
+        path.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
+        # A parent's default access list may have widened it, or shut it for ourselves.
+        if sys.platform != "win32" and stat.S_IMODE(path.stat().st_mode) != _PRIVATE_FOLDER:
+            path.chmod(_PRIVATE_FOLDER)
     except OSError as error:
         raise file_error(path, error) from error
 
 
 def sync_folder(folder: Path) -> None:
     """Let a rename or a new name in `folder` survive a power cut, where the file system can promise it."""
-    if os.name == "nt":  # folders cannot be opened there, and NTFS journals names itself
+    if sys.platform == "win32":  # folders cannot be opened there, and NTFS journals names itself
         return
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:

@@ -350,7 +350,7 @@ def test_folders_go_with_a_removed_file_when_they_are_empty(home: Path) -> None:
         (home / name).write_text("old")
     run(
         home,
-        write(home / "x/y/a", None, prune=(home / "x/y", home / "x")),
+        write(home / "x/y/a", None, prune=(home / "x", home / "x/y")),
         write(home / "z/a", None, prune=(home / "z",)),
     )
     assert ((home / "x").exists(), [path.name for path in (home / "z").iterdir()]) == (False, ["theirs"])
@@ -359,7 +359,7 @@ def test_folders_go_with_a_removed_file_when_they_are_empty(home: Path) -> None:
 def test_making_then_removing_leaves_the_home_as_it_was(home: Path) -> None:
     done = commit([write(home / "x/y/a", b"new")], state_dir=home / "state")
     assert done.folders == (home / "x", home / "x/y")
-    run(home, write(home / "x/y/a", None, prune=tuple(reversed(done.folders))))
+    run(home, write(home / "x/y/a", None, prune=done.folders))
     assert [path.name for path in home.iterdir()] == ["state"]
 
 

@@ -61,7 +61,8 @@ def commit(
     """Make every file what its `Write` says, or none.
 
     Args:
-        writes: in the order of replacing; memory comes last. What is right already is not touched.
+        writes: in the order of replacing, memory last; files that cannot be renamed over (hard links, bind mounts)
+            come after all others. What is right already is not touched.
         state_dir: toolsync's own folder, for lock and journal.
         store: takes part, and its COMMIT is then the commit point.
         wait_seconds: how long to wait for another toolsync.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +26,7 @@ class Write:
         content: what the file is to hold; None removes it.
         private: a key is inside: 0600 or less, and no named ACLs.
         mode: the permission bits to give; None keeps those it has.
-        prune: folders that go with a removed file when they are empty, innermost first.
+        prune: folders that go with a removed file when they are empty, in any order.
     """
 
     path: Path
@@ -88,7 +89,7 @@ def _changed(write: Write, what: str) -> ChangedError:
 def _step(write: Write) -> Step | None:
     before = unchanged(write)
     mode = _mode(write, before.mode)
-    same_mode = before.mode is None or before.mode == mode or os.name == "nt"
+    same_mode = before.mode is None or before.mode == mode or sys.platform == "win32"
     if before.raw == write.content and same_mode:
         return None
     return Step(write, before, mode)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -157,7 +158,7 @@ def _overwrite(entry: Entry) -> None:
         _narrow(descriptor, entry)
         journals.write_all(descriptor, raw)
         os.ftruncate(descriptor, len(raw))
-        if os.name != "nt" and stat.S_IMODE(os.fstat(descriptor).st_mode) != entry.mode:
+        if sys.platform != "win32" and stat.S_IMODE(os.fstat(descriptor).st_mode) != entry.mode:
             os.fchmod(descriptor, entry.mode)
         os.fsync(descriptor)
     finally:
@@ -166,7 +167,7 @@ def _overwrite(entry: Entry) -> None:
 
 def _narrow(descriptor: int, entry: Entry) -> None:
     """Shut a file before a key goes in."""
-    if not entry.private or os.name == "nt":
+    if not entry.private or sys.platform == "win32":
         return
     drop_access_list(descriptor)
     os.fchmod(descriptor, entry.mode)

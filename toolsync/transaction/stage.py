@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import secrets
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -39,8 +40,12 @@ def _entry(step: Step) -> Entry:
         mode=step.mode,
         private=write.private,
         in_place=step.in_place,
-        prune=tuple(map(str, write.prune)),
+        prune=tuple(str(folder) for folder in sorted(write.prune, key=_depth, reverse=True)),
     )
+
+
+def _depth(folder: Path) -> int:
+    return len(folder.parts)
 
 
 def staged(journal: Journal, steps: tuple[Step, ...]) -> Journal:
@@ -83,7 +88,7 @@ def _staged(entry: Entry, step: Step) -> Entry:
 
 def _dress(descriptor: int, entry: Entry, step: Step) -> bool:
     """Owner, attributes and mode of the original, before any content is there; False when they cannot be given."""
-    if os.name == "nt":  # a file inherits its folder's access list there
+    if sys.platform == "win32":  # a file inherits its folder's access list there
         return True
     kept = _give_owner(descriptor, step.before.status) and _give_attributes(descriptor, entry, step)
     # What cannot be kept is written in place: then the temp file is only ours, and only a carrier.
@@ -103,7 +108,7 @@ def _give_owner(descriptor: int, status: os.stat_result | None) -> bool:
 
 
 def _give_attributes(descriptor: int, entry: Entry, step: Step) -> bool:
-    if not hasattr(os, "listxattr"):
+    if sys.platform != "linux":
         return True
     wanted = {} if step.before.status is None else _attributes(step.before.real)
     if entry.private:
@@ -130,7 +135,7 @@ def _attributes(path: Path) -> dict[str, bytes]:
 
 def drop_access_list(descriptor: int) -> None:
     """Take every named user and group off a file's access list."""
-    if not hasattr(os, "removexattr"):
+    if sys.platform != "linux":
         return
     try:
         os.removexattr(descriptor, _ACCESS_LIST)
