@@ -35,9 +35,7 @@ class Delivery:
     facts: Facts
 
 
-def delivery(
-    session: Session, tool: Tool, profile: Profile, *, allow_plaintext: bool, key_variable: str
-) -> Delivery | str:
+def delivery(session: Session, tool: Tool, profile: Profile, *, consent: bool, key_variable: str) -> Delivery | str:
     """The way the key goes, or why there is none.
 
     Raises:
@@ -46,7 +44,6 @@ def delivery(
     """
     if not tool.key:
         return Delivery("", "it needs no key", {})
-    consent = allow_plaintext or profile.plaintext == "allow"
     for way in _ways(tool, profile):
         if way == "plaintext" and not consent:
             continue

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from toolsync.commands.pinging import header_value, network_of
+from toolsync.commands.headers import header_value
+from toolsync.commands.pinging import network_of
 from toolsync.commands.result import DONE, REFUSED, Message, Result
 from toolsync.facts import facts
 from toolsync.probe import PingRequest, list_models

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from toolsync.address import Dialect
+from toolsync.commands.headers import header_value
 from toolsync.commands.planning import Plan, Skipped, ToolPlan, Wish, plan_apply
 from toolsync.commands.result import DONE, REFUSED, Message, Result
 from toolsync.masking import Secret
 from toolsync.probe import Network, Ping, PingRequest, ping
-from toolsync.profile import KeyRef, Profile
+from toolsync.profile import Profile
 from toolsync.secret.reference import resolve
 from toolsync.session import Session
 
@@ -102,17 +103,6 @@ def _request(session: Session, key: Secret, dialect: Dialect, base: str, tool: T
     assert profile is not None  # noqa: S101  `ping_all` looked
     headers = {name: header_value(session, value) for name, value in profile.request.get("headers", {}).items()}
     return PingRequest(dialect, base, profile.model, key, headers, network_of(session, profile, base))
-
-
-def header_value(session: Session, value: str) -> str | Secret:
-    """A header's value, looked up where it is a key reference.
-
-    Raises:
-        SecretError: it cannot be had.
-    """
-    if value.startswith(("keyring:", "env:", "command:")):
-        return resolve(KeyRef.parse(value), session.open_vault, session.places.environ)
-    return value
 
 
 def network_of(session: Session, profile: Profile, url: str) -> Network:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from toolsync import disk, gateways, registry
 from toolsync import memory as memories
+from toolsync.address import is_loopback
 from toolsync.commands.delivery import Delivery, delivery
+from toolsync.commands.headers import secret_headers, with_headers
 from toolsync.commands.table import Table
 from toolsync.commands.tracing import Notice
 from toolsync.errors import MissingFactError, UsageError
 from toolsync.facts import Fact, Facts, facts
+from toolsync.gateways import Gateway
 from toolsync.plan import FilePlan
 from toolsync.profile import Profile, for_tool
 from toolsync.remembered import Memory
@@ -219,13 +222,35 @@ def _tool_plan(session: Session, tool: Tool, profile: Profile, wish: Wish) -> To
         spoken = " or ".join(tool.speaks)
         return Skipped(tool, f"{gateway.title} does not serve {spoken}, which is what it speaks")
     seen = for_tool(profile, tool.name)
-    given = facts(seen, key_variable=gateway.key_variable if gateway else None, site=gateway.site if gateway else None)
-    way = delivery(
-        session, tool, profile, allow_plaintext=wish.allow_plaintext, key_variable=given["key_variable"].value
-    )
+    consent = wish.allow_plaintext or profile.plaintext == "allow"
+    secret = secret_headers(seen, tool)
+    if secret and not consent:
+        reason = f"the header {secret[0]} is secret, and a copy of it would stand in its own file"
+        return Skipped(tool, reason, _CONSENT, needs_consent=profile.plaintext == "ask")
+    seen = with_headers(session, seen) if secret else seen
+    given = _facts(seen, gateway)
+    way = delivery(session, tool, profile, consent=consent, key_variable=given["key_variable"].value)
     if isinstance(way, str):
-        return Skipped(tool, way, needs_consent=profile.plaintext == "ask" and "plaintext" in tool.key)
-    return ToolPlan(tool, way, seen, _with_lists({**given, **way.facts}, overrides))
+        return Skipped(tool, way, _CONSENT, needs_consent=profile.plaintext == "ask")
+    files = _with_lists({**given, **way.facts}, overrides)
+    return ToolPlan(tool, way, seen, files, notices=tuple(_exposures(tool, seen)))
+
+
+_CONSENT = '`--allow-plaintext`, or `plaintext = "allow"` in the profile, gives it.'
+
+
+def _facts(profile: Profile, gateway: Gateway | None) -> Facts:
+    if gateway is None:
+        return facts(profile)
+    return facts(profile, key_variable=gateway.key_variable, site=gateway.site)
+
+
+def _exposures(tool: Tool, profile: Profile) -> Iterator[Notice]:
+    """The key in clear on its way: plain http to anything but this machine."""
+    urls = (profile.base_url, *profile.urls.values())
+    if any(url.strip().lower().startswith("http:") and not is_loopback(url) for url in urls):
+        text = "the key goes over the network in clear: the address starts with http://, and is not on this machine"
+        yield Notice(tool.title, text, "Use an https:// address if the gateway has one.")
 
 
 def _with_lists(given: Facts, overrides: Mapping[str, Any]) -> Facts:
