@@ -7,9 +7,9 @@ that a terminal would obey. Redirects are never followed, for the key would go a
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
 from toolsync.address import Dialect, endpoint, is_loopback, normal
 from toolsync.errors import ProfileError
@@ -17,9 +17,12 @@ from toolsync.masking import Secret
 from toolsync.probe.dialect import LIMIT, LIMIT_RETRIED, Reply, headers, models_url, names_the_limit, question, reply
 from toolsync.probe.failure import unsent
 from toolsync.probe.network import Network, Response, send
-from toolsync.probe.verdict import Outcome, Verdict, ids, judge, shown, shown_address
+from toolsync.probe.verdict import Outcome, ids, judge, shown, shown_address
 
 __all__ = ["Models", "Network", "Outcome", "Ping", "PingRequest", "Reply", "exposes_key", "list_models", "ping"]
+
+
+_Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True)
@@ -106,21 +109,16 @@ def ping(request: PingRequest) -> Ping:
     want more of them) is asked once more, in the other way.
     """
     url = endpoint(request.dialect, request.base)
-    started = time.perf_counter()
-    try:
-        answer = _asked(request, url)
-        verdict = judge(answer, request.dialect, request.model, said=reply(answer.json, request.dialect))
-    except Exception as error:  # noqa: BLE001  every exception is a result
-        answer, verdict = None, unsent(error, url, request.network)
-    said = reply(answer.json, request.dialect) if answer and verdict.outcome == "ok" else None
-    return Ping(
-        **_common(request, url, answer, verdict, started),
-        dialect=request.dialect,
-        asked=request.model,
-        model=shown(said.model) if said and said.model else None,
-        input_tokens=said.input_tokens if said else None,
-        output_tokens=said.output_tokens if said else None,
-        reply=shown(said.text) if said else "",
+    result, said = _came(request, url, _asked, lambda data: reply(data, request.dialect))
+    ping = Ping(**result, dialect=request.dialect, asked=request.model)
+    if said is None:
+        return ping
+    return replace(
+        ping,
+        model=shown(said.model) if said.model else None,
+        input_tokens=said.input_tokens,
+        output_tokens=said.output_tokens,
+        reply=shown(said.text),
     )
 
 
@@ -129,16 +127,8 @@ def list_models(request: PingRequest) -> Models:
 
     A list may name models that this key may not use, and leave out some that it may.
     """
-    url = models_url(request.dialect, request.base)
-    started = time.perf_counter()
-    try:
-        normal(request.base)
-        answer = send("GET", url, None, headers(request.dialect, request.key, request.headers), request.network)
-        verdict = judge(answer, request.dialect, "", said=ids(answer.json))
-    except Exception as error:  # noqa: BLE001  every exception is a result
-        answer, verdict = None, unsent(error, url, request.network)
-    found = (ids(answer.json) or ()) if answer and verdict.outcome == "ok" else ()
-    return Models(**_common(request, url, answer, verdict, started), ids=found)
+    result, found = _came(replace(request, model=""), models_url(request.dialect, request.base), _listed, ids)
+    return Models(**result, ids=found or ())
 
 
 def exposes_key(request: PingRequest) -> bool:
@@ -149,20 +139,23 @@ def exposes_key(request: PingRequest) -> bool:
         return False
 
 
-def _asked(request: PingRequest, url: str) -> Response:
-    normal(request.base)  # an address that is none has its own advice
-    sent = headers(request.dialect, request.key, request.headers)
-    answer = send("POST", url, question(request.dialect, request.model, LIMIT), sent, request.network)
-    if not names_the_limit(answer):
-        return answer
-    again = question(request.dialect, request.model, LIMIT_RETRIED, is_retry=True)
-    return send("POST", url, again, sent, request.network)
-
-
-def _common(
-    request: PingRequest, url: str, answer: Response | None, verdict: Verdict, started: float
-) -> dict[str, Any]:
-    return {
+def _came(
+    request: PingRequest,
+    url: str,
+    ask: Callable[[PingRequest, str], Response],
+    find: Callable[[object], _Found | None],
+) -> tuple[dict[str, Any], _Found | None]:
+    """The fields that every result has, and what `find` found in an answer of success; whatever happens on the way."""
+    started = time.perf_counter()
+    answer = found = None
+    try:
+        normal(request.base)  # an address that is none has its own advice
+        answer = ask(request, url)
+        found = find(answer.json)
+        verdict = judge(answer, request.dialect, request.model, said=found)
+    except Exception as error:  # noqa: BLE001  every exception is a result
+        verdict = unsent(error, url, request.network)
+    result = {
         "url": shown_address(url),
         "outcome": verdict.outcome,
         "status": answer.status if answer else None,
@@ -171,6 +164,20 @@ def _common(
         "hint": verdict.hint,
         "warning": _WARNING if exposes_key(request) else "",
     }
+    return result, found if verdict.outcome == "ok" else None
+
+
+def _asked(request: PingRequest, url: str) -> Response:
+    sent = headers(request.dialect, request.key, request.headers)
+    answer = send("POST", url, question(request.dialect, request.model, LIMIT), sent, request.network)
+    if not names_the_limit(answer):
+        return answer
+    again = question(request.dialect, request.model, LIMIT_RETRIED, is_retry=True)
+    return send("POST", url, again, sent, request.network)
+
+
+def _listed(request: PingRequest, url: str) -> Response:
+    return send("GET", url, None, headers(request.dialect, request.key, request.headers), request.network)
 
 
 _WARNING = "The key goes over the network in clear: the address starts with http://, and is not on this machine."
