@@ -1,0 +1,85 @@
+"""What is seen of a client while its story is played; plain values, which cross a process border as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Self
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request for a model, as the gateway received it.
+
+    Attributes:
+        to: path and query.
+        model: the model that was asked.
+        keys: by header, which key it was: `first`, `second`, `wrong`, or `another`.
+    """
+
+    to: str
+    model: str
+    keys: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of a program; `code` is None where the time limit ended it.
+
+    Attributes:
+        asked: what reached the gateway for a model meanwhile.
+        others: every other request, as `METHOD PATH`.
+        connected: where the program and its children tried to connect to.
+        names: the host names that were looked up meanwhile.
+    """
+
+    code: int | None
+    out: str
+    err: str
+    seconds: float
+    asked: tuple[Asked, ...] = ()
+    others: tuple[str, ...] = ()
+    connected: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Story:
+    """A client's whole story.
+
+    Attributes:
+        gateway: its host and port.
+        commands: toolsync's own runs, by what they did.
+        runs: the client's, by what was special about each.
+        settings: the client's settings file after all of it.
+        changed: the user's and toolsync's files that are not byte for byte, in their place and with their time what
+            they were after `apply`.
+        hooked: how often the user's own hook ran.
+    """
+
+    gateway: str
+    commands: Mapping[str, Run]
+    runs: Mapping[str, Run]
+    settings: str
+    changed: tuple[str, ...]
+    hooked: int
+
+    def to_json(self) -> str:
+        """For the way out of the namespace."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """What `to_json` wrote."""
+        data = json.loads(text)
+        for name in ("commands", "runs"):
+            data[name] = {step: _run(run) for step, run in data[name].items()}
+        return cls(**{**data, "changed": tuple(data["changed"])})
+
+
+def _run(data: dict[str, object]) -> Run:
+    asked = data.pop("asked")
+    lists = {name: tuple(value) for name, value in data.items() if isinstance(value, list)}
+    assert isinstance(asked, list)
+    return Run(**{**data, **lists, "asked": tuple(Asked(**one) for one in asked)})  # type: ignore[arg-type]
