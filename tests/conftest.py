@@ -31,6 +31,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="NAME=FILE",
         help="run the corpus tests of NAME over FILE instead of tests/corpus/NAME.jsonl; repeatable",
     )
+    parser.addoption("--update-golden", action="store_true", help="write what the tests see as what they expect")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -11,7 +11,7 @@ import typer
 
 from toolsync import __version__, render
 from toolsync.cli import keys, profiles, work
-from toolsync.cli.run import run
+from toolsync.cli.context import run
 from toolsync.errors import ToolsyncError, UsageError
 from toolsync.session import default_state
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from toolsync.cli.run import Json, Yes, ask, help_app, run, show
+from toolsync.cli.context import Json, Yes, ask, help_app, run, show
 from toolsync.commands.result import Message, Result
 from toolsync.errors import UsageError
 from toolsync.session import Session

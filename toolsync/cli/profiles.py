@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from toolsync import render
-from toolsync.cli.run import Json, Yes, ask, help_app, run, show
+from toolsync.cli.context import Json, Yes, ask, help_app, run, show
 from toolsync.commands.result import Message, Result
 from toolsync.errors import ToolsyncError, UsageError
 from toolsync.session import Session
+
+if TYPE_CHECKING:
+    from toolsync.commands.init import Wanted
+    from toolsync.commands.profile_file import Edited
 
 app = typer.Typer()
 profile_app = help_app("Profiles: address, model, limits, and where the key is.")
@@ -49,7 +53,7 @@ def init(
     show(_edited("init", name, edited, _next_steps(name, wanted)))
 
 
-def _next_steps(name: str, wanted: Any) -> tuple[Message, ...]:
+def _next_steps(name: str, wanted: Wanted) -> tuple[Message, ...]:
     steps = [Message("note", f"Profile '{name}' is ready and active.")]
     if wanted.key is None or wanted.key.startswith("keyring:"):
         steps.append(Message("note", "Next: `toolsync key set`, then `toolsync apply`."))
@@ -58,9 +62,10 @@ def _next_steps(name: str, wanted: Any) -> tuple[Message, ...]:
     return tuple(steps)
 
 
-def _edited(command: str, name: str, edited: Any, messages: tuple[Message, ...]) -> Result:
+def _edited(command: str, name: str, edited: Edited, messages: tuple[Message, ...] = ()) -> Result:
     changed = edited.before != edited.after
-    return Result(command, {"profile": name, "file": edited.file.shown, "changed": changed}, messages)
+    said = messages or (Message("note", f"{edited.file.shown} is {'saved' if changed else 'as it was'}."),)
+    return Result(command, {"profile": name, "file": edited.file.shown, "changed": changed}, said)
 
 
 @app.command("use")
@@ -117,12 +122,12 @@ def profile_edit(
     session = run.session()
     if set_ or unset:
         edited = command.edit(session, name, set_ or [], unset or [])
-        show(_edited("profile edit", name or "", edited, ()))
+        show(_edited("profile edit", name or "", edited))
         return
-    show(_edited("profile edit", name or "", _edited_by_hand(session), ()))
+    show(_edited("profile edit", name or "", _edited_by_hand(session)))
 
 
-def _edited_by_hand(session: Session) -> Any:
+def _edited_by_hand(session: Session) -> Edited:
     from toolsync.commands import profile_draft as drafts
 
     if not session.is_interactive:
@@ -155,4 +160,4 @@ def profile_remove(name: str, yes: Yes = False, json: Json = False) -> None:
     session = run.session()
     session.profiles().get(name)
     ask(session, f"Remove profile '{name}'?", yes=yes)
-    show(_edited("profile remove", name, command.remove(session, name), ()))
+    show(_edited("profile remove", name, command.remove(session, name)))

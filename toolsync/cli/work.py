@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from toolsync import render
-from toolsync.cli.run import Json, Plaintext, ProfileName, Tools, Yes, ask, run, show
+from toolsync.cli.context import Json, Plaintext, ProfileName, Tools, Yes, ask, run, show
 from toolsync.commands.planning import Plan, Wish
 from toolsync.commands.result import Message, Result
 from toolsync.errors import ChangedError
@@ -69,13 +69,15 @@ def undo(
 ) -> None:
     """Give every value back to what you had; your later edits stay."""
     from toolsync.commands import undo as command
-    from toolsync.commands.apply import described
+    from toolsync.commands.apply import described, plan_messages
 
     session = run.session()
 
     def shown(planned: Plan) -> tuple[Message, ...]:
+        messages = tuple(plan_messages(session, planned))
         render.stdout().show(render.plan_lines(described(session, planned)))
-        return ()
+        render.stdout().show(render.message_lines(messages))
+        return messages
 
     def plan() -> Plan:
         return command.plan(session, tools or [])
