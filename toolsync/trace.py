@@ -11,7 +11,7 @@ from toolsync.document import data as _data
 from toolsync.document.keypath import parse as parse_path
 from toolsync.document.keypath import spell
 from toolsync.overlay import ABSENT, TABLE, Edit
-from toolsync.tool import Layer, Reader, Slot
+from toolsync.tool import Layer, Reader, Slot, Tool
 
 
 @dataclass(frozen=True)
@@ -173,6 +173,19 @@ def conflicts(
 
 _CREDENTIALS = frozenset({"key", "x_key"})
 """The questions whose answer is sent to the gateway as a credential."""
+
+
+def may_hold_key(tool: Tool, overlay: str, path: KeyPath) -> bool:
+    """Whether the tool looks for a key at that path of its own file, so that the user's own may stand there."""
+    mounts = [parse_path(layer.at) if layer.at else () for layer in tool.layers if layer.overlay == overlay]
+    slots = [
+        parse_path(slot.text)
+        for reader in tool.readers
+        for question in {*_CREDENTIALS, *reader.agree} & reader.questions.keys()
+        for slot in reader.questions[question]
+        if slot.kind == "path"
+    ]
+    return any(slot[: len(mount) + len(path)] == (*mount, *path) for slot in slots for mount in mounts)
 
 
 def _ours(

@@ -47,11 +47,10 @@ def execute(session: Session, planned: Plan, options: Options) -> Result:
     assert planned.profile is not None  # noqa: S101  an undo has a module of its own
     pinged = ping_all(session, planned) if options.ping else ()
     _stop_at_failure(pinged, options)
-    if not planned.is_nothing:
-        memory = replace(planned.memory, profile=planned.profile.name)
-        carry_out(session, planned, memory)
+    memory = replace(planned.memory, profile=planned.profile.name)
+    untidy = () if planned.is_nothing else carry_out(session, planned, memory)
     complaints = helper_complaints(session, planned)
-    messages = (*plan_messages(session, planned), *_ping_messages(pinged), *complaints)
+    messages = (*plan_messages(session, planned), *_ping_messages(pinged), *untidy, *complaints)
     return Result("apply", _data(session, planned, pinged), messages, _exit_code(planned, messages))
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 from toolsync import disk, transaction
 from toolsync import memory as memories
 from toolsync.commands.planning import Plan
+from toolsync.commands.result import Message
+from toolsync.errors import SecretError
 from toolsync.masking import Secret
 from toolsync.plan import FilePlan
 from toolsync.remembered import FileMemory, Memory
@@ -16,8 +18,8 @@ from toolsync.session import Session
 from toolsync.transaction import Write
 
 
-def carry_out(session: Session, plan: Plan, memory: Memory) -> None:
-    """Make every file what the plan says, and remember it.
+def carry_out(session: Session, plan: Plan, memory: Memory) -> tuple[Message, ...]:
+    """Make every file what the plan says, and remember it; what could not be tidied up afterwards.
 
     Args:
         session: whose state folder and keyring.
@@ -34,7 +36,7 @@ def carry_out(session: Session, plan: Plan, memory: Memory) -> None:
     writes.append(Write(path, plan.memory_sha256, content, private=True))
     with _kept(session, plan):
         transaction.commit(writes, state_dir=session.state)
-    _forget(session, plan)
+    return tuple(_forgotten(session, plan))
 
 
 @contextmanager
@@ -56,12 +58,14 @@ def _kept(session: Session, plan: Plan) -> Iterator[None]:
         raise
 
 
-def _forget(session: Session, plan: Plan) -> None:
+def _forgotten(session: Session, plan: Plan) -> Iterator[Message]:
+    """Take out of the keyring what is needed no more; the files are written, so a failure is only said."""
     names = {name for file in plan.files for name in file.forgotten}
-    if names:
-        vault = session.open_vault()
+    try:
         for name in names:
-            vault.remove(name)
+            session.open_vault().remove(name)
+    except SecretError as error:
+        yield Message("warning", f"old values that nobody needs any more stay in the keyring: {error.message}")
 
 
 def _with_files(memory: Memory, plan: Plan) -> Memory:

@@ -59,5 +59,5 @@ def left_messages(session: Session, plan: Plan) -> Iterator[Message]:
     """What an undo, or a value no longer wanted, could not give back, with the reason."""
     for file in plan.files:
         for left in file.left:
-            text = f"{session.shown(file.path)}: {printable(spell(left.path))} stays as it is: {left.reason}"
+            text = f"{session.shown(file.path)}: {printable(spell(left.path))}: {left.reason}"
             yield Message("warning", text)

@@ -11,6 +11,7 @@ from toolsync import memory as memories
 from toolsync.address import is_loopback
 from toolsync.commands.delivery import Delivery, delivery
 from toolsync.commands.headers import secret_headers, with_headers
+from toolsync.commands.keeping import kept_or_told
 from toolsync.commands.table import Table
 from toolsync.commands.tracing import Notice
 from toolsync.errors import MissingFactError, UsageError
@@ -90,6 +91,7 @@ class Plan:
         skipped: the tools that are left out.
         memory: what is remembered so far.
         memory_sha256: of memory's file when it was read; None where there was none.
+        unkept: the user's own values that no keyring can keep for undo.
     """
 
     profile: Profile | None
@@ -99,6 +101,7 @@ class Plan:
     skipped: tuple[Skipped, ...]
     memory: Memory
     memory_sha256: str | None = None
+    unkept: tuple[Notice, ...] = ()
 
     @property
     def is_nothing(self) -> bool:
@@ -108,7 +111,7 @@ class Plan:
     @property
     def notices(self) -> tuple[Notice, ...]:
         """What a person should know before saying yes, of all tools."""
-        return tuple(notice for tool in self.tools for notice in tool.notices)
+        return (*self.unkept, *(notice for tool in self.tools for notice in tool.notices))
 
 
 def plan_apply(session: Session, wish: Wish) -> Plan:
@@ -133,7 +136,7 @@ def plan_apply(session: Session, wish: Wish) -> Plan:
             seated.append(replace(tool, files=table.seat(tool.tool, tool.facts)))
         except MissingFactError as error:
             skipped.append(Skipped(tool.tool, error.message, error.hint, is_asked=bool(wish.tools)))
-    files = table.plans()
+    files, unkept = kept_or_told(session, table.plans())
     return Plan(
         profile,
         tuple(replace(tool, notices=(*tool.notices, *table.traced(tool.tool, files))) for tool in seated),
@@ -142,6 +145,7 @@ def plan_apply(session: Session, wish: Wish) -> Plan:
         tuple(skipped),
         memory,
         snapshot.sha256,
+        unkept,
     )
 
 

@@ -9,14 +9,15 @@ from pathlib import Path
 from toolsync import disk, document
 from toolsync.commands.tracing import Notice, traced
 from toolsync.document import Value
-from toolsync.errors import DocumentError, PlanRefusedError, SecretError, TemplateError, ToolsyncError
+from toolsync.errors import DocumentError, NoKeyringError, PlanRefusedError, TemplateError, ToolsyncError
 from toolsync.facts import Facts
-from toolsync.overlay import edits, filled
+from toolsync.overlay import Edit, edits, filled
 from toolsync.paths import candidates
 from toolsync.plan import FilePlan, Place, Row, plan_file
 from toolsync.remembered import Memory
 from toolsync.session import Session
 from toolsync.tool import FileRow, Tool
+from toolsync.trace import may_hold_key
 
 
 class Table:
@@ -117,8 +118,8 @@ class Table:
     def _kept(self, name: str) -> str | None:
         try:
             secret = self._session.open_vault().get(name)
-        except SecretError:
-            return None
+        except NoKeyringError:
+            return None  # a locked one is an error: what lies in it must not be forgotten
         return None if secret is None else secret.reveal()
 
     def traced(self, tool: Tool, plans: Mapping[str, FilePlan]) -> list[Notice]:
@@ -136,11 +137,16 @@ def _row(tool: Tool, row: FileRow, given: Facts, now: str) -> Row:
     return Row(
         tool=tool.name,
         overlay=row.overlay,
-        edits=edits(row.document.data, given, now=now),
+        edits=tuple(_guarded(tool, row, edit) for edit in edits(row.document.data, given, now=now)),
         start=start,
         start_is_filled=row.new is None,
         check=None if row.schema is None else _checker(row.schema),
     )
+
+
+def _guarded(tool: Tool, row: FileRow, edit: Edit) -> Edit:
+    """The edit, secret too where it only empties a place at which the user's own key may stand."""
+    return replace(edit, secret=edit.secret or may_hold_key(tool, row.overlay, edit.path))
 
 
 def _checker(schema: Mapping[str, Value]) -> Callable[[Value], str | None]:

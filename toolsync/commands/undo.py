@@ -25,8 +25,7 @@ def execute(session: Session, planned: Plan) -> Result:
         ChangedError: a file changed since it was planned, and nothing was written.
         FileError, TransactionError, SecretError: the files cannot be written, and nothing was.
     """
-    if not planned.is_nothing:
-        carry_out(session, planned, planned.memory)
+    untidy = () if planned.is_nothing else carry_out(session, planned, planned.memory)
     notes = tuple(
         Message("note", f"{tool.tool.title}: {tool.tool.reload}") for tool in planned.tools if tool.tool.reload
     )
@@ -34,4 +33,4 @@ def execute(session: Session, planned: Plan) -> Result:
         "files": [described_file(session, file, planned.memory.key) for file in planned.files],
         "written": sum(file.is_change for file in planned.files),
     }
-    return Result("undo", data, (*left_messages(session, planned), *notes))
+    return Result("undo", data, (*left_messages(session, planned), *untidy, *notes))

@@ -76,14 +76,14 @@ def _given_back(document: Document, known: LayerMemory, value: Remembered, place
     path = parse_path(value.path)
     now = document.get(path)
     if not stands(value, now, place.key):
-        return document, "" if now is MISSING else "it was changed after toolsync wrote it"
+        return document, "" if now is MISSING else "stays as it is, for it was changed after toolsync wrote it"
     source = value.origin
     if value.origin_kept == "keyring":
         source = place.kept(vault_name(place.path, known.tool, known.overlay, value.path))
     if source is not None:
         return document.set(path, Source(source)), ""
     is_lost = value.origin_kept != "memory"
-    return document.remove(path), "what stood there before could not be kept" if is_lost else ""
+    return document.remove(path), "what stood there before could not be kept, and is lost" if is_lost else ""
 
 
 def _prefixes(path: KeyPath) -> set[KeyPath]:
