@@ -106,5 +106,17 @@ class ChangedError(TransactionError):
     """A file is no longer what the plan was made from; plan again."""
 
 
+class InterruptedRunError(ToolsyncError):
+    """A person stopped the command."""
+
+    exit_code = 130
+
+
+class BugError(ToolsyncError):
+    """Something that toolsync did not see coming; there is a report on disk."""
+
+    exit_code = 70
+
+
 class MemoryFileError(ToolsyncError):
     """What toolsync remembers of earlier applies cannot be read."""

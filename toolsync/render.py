@@ -66,8 +66,16 @@ def envelope(
     command: str, exit_code: int, data: Mapping[str, Any], messages: Sequence[Message], error: ToolsyncError | None
 ) -> str:
     """The one JSON object that stdout holds with `--json`, masked."""
+    whole = enveloped(command, exit_code, data, messages, error)
+    return json.dumps(masked_data(whole), ensure_ascii=True, indent=2)
+
+
+def enveloped(
+    command: str, exit_code: int, data: Mapping[str, Any], messages: Sequence[Message], error: ToolsyncError | None
+) -> dict[str, Any]:
+    """The envelope as data, as `schemas/results/envelope.schema.json` describes it."""
     errors = [] if error is None else [{"type": type(error).__name__, "message": error.message, "hint": error.hint}]
-    whole = {
+    return {
         "schema": f"toolsync/{command.replace(' ', '-')}/1",
         "command": command,
         "exit_code": exit_code,
@@ -75,7 +83,6 @@ def envelope(
         "messages": [{"level": one.level, "text": one.text, "hint": one.hint} for one in messages],
         "errors": errors,
     }
-    return json.dumps(masked_data(whole), ensure_ascii=True, indent=2)
 
 
 def lines(result: Result) -> Iterator[Line]:
@@ -232,6 +239,13 @@ def _columns(rows: Sequence[Sequence[str]], heads: Sequence[str]) -> Iterator[Li
         yield Line(text, "" if number else "dim")
 
 
+def _schema(data: Mapping[str, Any]) -> Iterator[Line]:
+    if data["content"] is None:
+        yield from (Line(name) for name in data["names"])
+    else:
+        yield from (Line(line) for line in json.dumps(data["content"], indent=2, ensure_ascii=False).splitlines())
+
+
 View = Callable[[Mapping[str, Any]], Iterator[Line]]
 
 _VIEWS: Mapping[str, View] = {
@@ -242,6 +256,7 @@ _VIEWS: Mapping[str, View] = {
     "ping": _pings,
     "profile list": _profiles,
     "profile show": _facts,
+    "schema": _schema,
     "status": _status,
     "tools": _tools,
     "undo": _undo,

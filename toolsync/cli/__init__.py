@@ -5,14 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from toolsync import __version__, render
 from toolsync.cli import keys, profiles, work
 from toolsync.cli.context import run
-from toolsync.errors import ToolsyncError, UsageError
+from toolsync.errors import BugError, InterruptedRunError, ToolsyncError, UsageError
 from toolsync.session import default_state
 
 app = typer.Typer(
@@ -30,21 +30,45 @@ for part in (work, profiles, keys):
 def main(arguments: Sequence[str]) -> int:
     """Run one command line; its exit code."""
     run.begin(json="--json" in arguments)
-    command = " ".join(word for word in arguments[:2] if not word.startswith("-"))
+    command = _command(arguments)
     try:
         app(args=list(arguments), prog_name="toolsync", standalone_mode=False)
     except ToolsyncError as error:
         return _failed(command, error)
     except (KeyboardInterrupt, typer.Abort):
-        render.stderr().show([render.Line("interrupted; nothing more was done")])
-        return 130
+        return _failed(command, InterruptedRunError("interrupted; nothing more was done"))
     except BrokenPipeError:
         return 1
     except typer.TyperException as error:  # what the command line's own parser says
-        return _failed(command, UsageError(error.format_message(), hint=f"`toolsync {command} --help` shows how."))
+        return _failed(command, UsageError(error.format_message(), hint=_help(command)))
     except Exception as error:  # noqa: BLE001  the last resort: a crash report instead of a traceback
-        return _crashed(error)
+        return _failed(command, _bug(error))
     return run.exit_code
+
+
+def _help(command: str) -> str:
+    words = "toolsync" if command == "toolsync" else f"toolsync {command}"
+    return f"`{words} --help` shows how."
+
+
+_ALIASES = {"": "toolsync", "use": "profile use"}
+
+
+def _command(arguments: Sequence[str]) -> str:
+    """The command meant, as results call it: the words that lead down the tree of commands."""
+    names: list[str] = []
+    here: Any = typer.main.get_command(app)
+    rest = iter(arguments)
+    for word in rest:
+        if word == "--config":
+            next(rest, None)
+        elif not word.startswith("-"):
+            here = getattr(here, "commands", {}).get(word)
+            if here is None:
+                break
+            names.append(word)
+    name = " ".join(names)
+    return _ALIASES.get(name, name)
 
 
 def _failed(command: str, error: ToolsyncError) -> int:
@@ -55,13 +79,12 @@ def _failed(command: str, error: ToolsyncError) -> int:
     return error.exit_code
 
 
-def _crashed(error: Exception) -> int:
+def _bug(error: Exception) -> BugError:
     from toolsync.crash import report
 
     where = report(error, default_state())
     text = f"a bug in toolsync: {type(error).__name__}; the report is in {where}"
-    render.stderr().show([render.Line(text, "bad"), render.Line("  hint: look it through and send it to the project.")])
-    return 70
+    return BugError(text, hint="Look it through and send it to the project.")
 
 
 @app.callback(invoke_without_command=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,6 +14,9 @@ from toolsync.commands.planning import Plan, Wish
 from toolsync.commands.result import Message, Result
 from toolsync.errors import ChangedError
 from toolsync.session import Session
+
+if TYPE_CHECKING:
+    from toolsync.commands.demo import Step
 
 app = typer.Typer()
 
@@ -154,10 +157,14 @@ def tools(json: Json = False) -> None:
 
 
 @app.command()
-def demo() -> None:
+def demo(json: Json = False) -> None:
     """Play the whole story in a throw-away home: no key, network or tool needed."""
     from toolsync.commands.demo import story
 
+    if json:
+        steps = list(story())
+        show(Result("demo", {"steps": [_step(step) for step in steps]}, exit_code=steps[-1].exit_code))
+        return
     screen = render.stdout()
     for step in story():
         if step.command:
@@ -169,3 +176,25 @@ def demo() -> None:
         if step.error is not None:
             screen.show(render.error_lines(step.error))
         run.exit_code = step.exit_code
+
+
+def _step(step: Step) -> dict[str, Any]:
+    """A step of the demonstration as data; what its command said is that command's own envelope."""
+    envelope = None
+    if step.result is not None:
+        result = step.result
+        envelope = render.enveloped(result.command, result.exit_code, result.data, result.messages, None)
+    if step.error is not None:
+        envelope = render.enveloped(step.command.split()[1], step.error.exit_code, {}, (), step.error)
+    return {"command": step.command, "text": step.text, "envelope": envelope}
+
+
+@app.command()
+def schema(
+    name: Annotated[str | None, typer.Argument(help="Default: list them.", show_default=False)] = None,
+    json: Json = False,
+) -> None:
+    """Print a JSON Schema: of a file that toolsync reads, or of what a command says with --json."""
+    from toolsync.commands.schema import schema as command
+
+    show(command(name))
