@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from toolsync.document.json_layout import (
     breaks,
@@ -118,36 +117,30 @@ class Editor:
             return [Splice(at, 0, line)]
         return [Splice(at, end - at, line + style.eol + base)]
 
-    def remove(self, container: Node, indices: Collection[int]) -> list[Splice]:
-        """Entries with their commas and the comments on their lines; nothing else, but lines that become blank."""
-        kept = [index for index in range(len(container.entries)) if index not in indices]
-        commas = self._commas_to_go(container, kept)
-        spans = [span for index in indices for span in self._own_spans(container, index)]
-        if not kept and not self._has_foreign_comment(container, spans):
+    def remove(self, container: Node, index: int) -> list[Splice]:
+        """An entry with its comma and the comments on its line; nothing else, but lines that become blank."""
+        entry = container.entries[index]
+        spans = [(entry.start, entry.end), *self._own_comments(entry, container)]
+        if len(container.entries) == 1 and not self._has_foreign_comment(container, spans):
             return [Splice(container.start + 1, container.end - container.start - 2, "")]
-        merged = self._merged(spans + [(comma, comma + 1) for comma in commas])
-        splices = [
-            self._tidied(span, container, is_comma=span[1] - span[0] == 1 and span[0] in commas) for span in merged
+        comma = self._comma_to_go(container, index)
+        if comma is not None:
+            spans.append((comma, comma + 1))
+        tidied = [
+            self._tidied(span, container, is_comma=span == (comma, (comma or 0) + 1))
+            for span in _joined(spans, lambda end, start: skip_blank(self.text, end) >= start)
         ]
-        if kept and kept[0] > 0 and leads_with_comma(self.text, container, kept[0]):
-            splices = self._reindented(splices, container, kept[0])
+        splices = [Splice(start, end - start, "") for start, end in _joined(tidied, lambda end, start: end >= start)]
+        if index == 0 and len(container.entries) > 1 and leads_with_comma(self.text, container, 1):
+            splices = self._reindented(splices, container)
         return sorted(splices, key=lambda splice: splice.start, reverse=True)
 
-    def _commas_to_go(self, container: Node, kept: Sequence[int]) -> set[int]:
-        """All commas but one between each two entries that stay, and a trailing one if there was one."""
-        entries = container.entries
-        staying = {
-            entries[index - 1 if leads_with_comma(self.text, container, index) else before].comma
-            for before, index in pairwise(kept)
-        }
-        if kept and entries[-1].comma is not None:
-            staying.add(entries[kept[-1]].comma)
-        return {entry.comma for entry in entries if entry.comma is not None and entry.comma not in staying}
-
-    def _own_spans(self, container: Node, index: int) -> list[tuple[int, int]]:
-        """The entry itself, and the comments on its last line that are its own."""
-        entry = container.entries[index]
-        return [(entry.start, entry.end), *self._own_comments(entry, container)]
+    def _comma_to_go(self, container: Node, index: int) -> int | None:
+        """The entry's own comma; the one before it if it has none, or if commas stand at the heads of the lines."""
+        own = container.entries[index].comma
+        before = container.entries[index - 1].comma if index else None
+        is_led = 0 < index < len(container.entries) - 1 and leads_with_comma(self.text, container, index + 1)
+        return before if is_led or own is None else own
 
     def _own_comments(self, entry: Entry, container: Node) -> list[tuple[int, int]]:
         """Comments behind the value, on its line: before the comma, or behind it with nothing more on that line."""
@@ -192,17 +185,7 @@ class Editor:
         inside = self._comments_between(container.start, container.end)
         return any(not any(start <= comment[0] < end for start, end in own) for comment in inside)
 
-    def _merged(self, spans: Collection[tuple[int, int]]) -> list[tuple[int, int]]:
-        """Spans that only blanks part become one."""
-        merged: list[tuple[int, int]] = []
-        for start, end in sorted(spans):
-            if merged and skip_blank(self.text, merged[-1][1]) >= start:
-                merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
-            else:
-                merged.append((start, end))
-        return merged
-
-    def _tidied(self, span: tuple[int, int], container: Node, *, is_comma: bool) -> Splice:
+    def _tidied(self, span: tuple[int, int], container: Node, *, is_comma: bool) -> tuple[int, int]:
         """The span with the white space that only it needed."""
         text, (start, end) = self.text, span
         head, tail = skip_blank_back(text, start), skip_blank(text, end)
@@ -218,20 +201,29 @@ class Editor:
             start = head
         elif not is_comma:
             end = tail
-        return Splice(start, end - start, "")
+        return start, end
 
     def _end_of_text_before(self, at: int) -> int | None:
         """The offset behind the last thing before `at`, line ends skipped; None if that is a line comment."""
         before = len(self.text[:at].rstrip(" \t\r\n"))
         return None if self._ends_line(before) else before
 
-    def _reindented(self, splices: list[Splice], container: Node, first: int) -> list[Splice]:
+    def _reindented(self, splices: list[Splice], container: Node) -> list[Splice]:
         """Where commas lead the lines, the new first entry takes the head of the old one instead of its comma."""
-        text, entry = self.text, container.entries[first]
-        comma = container.entries[first - 1].comma
-        start = line_start(text, entry.start)
-        if comma is None or text[start : entry.start].strip(" \t") != ",":
+        text, (old, new) = self.text, container.entries[:2]
+        start = line_start(text, new.start)
+        if old.comma is None or text[start : new.start].strip(" \t") != ",":
             return splices
-        head = indent_of(text, container.entries[0].start)
-        others = [splice for splice in splices if not splice.start <= comma < splice.end]
-        return [*others, Splice(start, entry.start - start, head)]
+        others = [splice for splice in splices if not splice.start <= old.comma < splice.end]
+        return [*others, Splice(start, new.start - start, indent_of(text, old.start))]
+
+
+def _joined(spans: Collection[tuple[int, int]], touches: Callable[[int, int], bool]) -> list[tuple[int, int]]:
+    """The spans in order; one whose start `touches` the end of the one before it becomes one with that."""
+    joined: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if joined and touches(joined[-1][1], start):
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((start, end))
+    return joined

@@ -19,7 +19,7 @@ from toolsync.document.json_layout import breaks, eol_before, indent_of, on_own_
 from toolsync.document.json_scan import DEEPEST, Entry, Node, Tree, scan
 from toolsync.document.json_write import Style, quoted, spelled
 from toolsync.document.keypath import Item, KeyPath, Step
-from toolsync.document.splice import Splice
+from toolsync.document.splice import Splice, apply
 from toolsync.errors import DocumentError
 
 
@@ -131,12 +131,16 @@ class JsoncDocument(Document):
         return self._editor.append(chain, body, is_compact=is_compact)
 
     def _cut(self, path: KeyPath) -> Sequence[Splice]:
-        container = self._chain(path)[-2]
-        step = path[-1]
-        if isinstance(step, str):
-            return self._editor.remove(container, [i for i, entry in enumerate(container.entries) if entry.key == step])
-        index = _data.index_of(self.get(path[:-1]), step)
-        return [] if index is None else self._editor.remove(container, [index])
+        """Duplicates go one after the other, all of them: else an older value would come to life."""
+        if not path:
+            raise self._refused(path, "the document as a whole cannot be removed")
+        container, node = self._chain(path)[-2:]
+        index = next(i for i, entry in enumerate(container.entries) if entry.value is node)
+        splices = self._editor.remove(container, index)
+        if not any(entry.key == path[-1] for entry in container.entries[:index]):
+            return splices
+        rest = type(self)(apply(self.text, splices))
+        return [*splices, *rest._cut(path)]  # noqa: SLF001  of our own kind
 
     @property
     def _editor(self) -> Editor:
