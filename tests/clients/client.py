@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tests.keys import invented
@@ -28,6 +28,8 @@ class Client:
         posts_to: path and query of its one request for the model.
         key_headers: where the key stands in that request.
         stale: exports of the user's shell that must not reach the gateway.
+        looks_up: hosts that it would go to by itself, each with what for; none of them is given the key, but where
+            it says so.
     """
 
     name: str
@@ -39,7 +41,8 @@ class Client:
     foreign: str
     posts_to: str
     key_headers: frozenset[str]
-    stale: Mapping[str, str] = field(default_factory=dict)
+    stale: Mapping[str, str]
+    looks_up: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def version(self) -> str:
@@ -96,15 +99,24 @@ _CLAUDE = Client(
         "ANTHROPIC_BASE_URL": "http://127.0.0.1:9",
         "ANTHROPIC_MODEL": "stale-model",
     },
+    # Read off a server with a certificate that the client was told to trust: GET …/organizations/metrics_enabled with
+    # `x-api-key`, for a key from a helper only (not for ANTHROPIC_AUTH_TOKEN), whatever DISABLE_TELEMETRY says.
+    looks_up={"api.anthropic.com": "asks whether it may send metrics, AND SENDS THE KEY; 2.1.332 does neither"},
 )
 
 CLIENTS = (
     _CLAUDE,
+    replace(
+        _CLAUDE,
+        name="claude-native",
+        program="node_modules/@anthropic-ai/claude-code-linux-x64/claude",
+        looks_up={},
+    ),
     Client(
         name="codex",
         tool="codex",
         program="node_modules/.bin/codex",
-        asks=("exec", "--skip-git-repo-check", "ping"),
+        asks=("exec", "--skip-git-repo-check", "-c", "model_providers.toolsync.stream_max_retries=0", "ping"),
         environ={},
         settings=".codex/config.toml",
         foreign="codex.toml",
@@ -114,6 +126,12 @@ CLIENTS = (
             "OPENAI_API_KEY": invented("stale-key"),
             "CODEX_API_KEY": invented("stale-codex"),
             "OPENAI_BASE_URL": "http://127.0.0.1:9/v1",
+        },
+        looks_up={
+            "github.com": "git ls-remote of openai/plugins",
+            "api.github.com": "the same by another way",
+            "chatgpt.com": "the list of curated plugins",
+            "ab.chatgpt.com": "its metrics",
         },
     ),
 )

@@ -5,11 +5,10 @@ Run where nothing but loopback can be reached (`unshare --net --mount`) and a Se
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -19,7 +18,7 @@ from tests.clients.client import CLIENTS, Client, search_path
 from tests.clients.connection import STRACE, targets
 from tests.clients.resolver import Resolver
 from tests.clients.story import Asked, Run, Story
-from tests.keys import MARK, invented
+from tests.keys import invented
 from toolsync.loopback import LoopbackGateway, Received
 from toolsync.masking import Secret
 
@@ -56,12 +55,15 @@ class _Stage:
         before = _state(self.home, self._watched(settings))
         runs = dict(self._runs())
         after = _state(self.home, self._watched(settings))
+        final = settings.read_text(encoding="utf-8")
+        commands |= {"status": self._toolsync("status"), "undo": self._toolsync("undo", "--yes")}
         hooks = self.home / "hook.log"
         return Story(
             gateway=urlsplit(self.gateway.base_url).netloc,
             commands=commands,
             runs=runs,
-            settings=settings.read_text(encoding="utf-8"),
+            settings=final,
+            undone=settings.read_text(encoding="utf-8"),
             changed=tuple(sorted(name for name in before | after if before.get(name) != after.get(name))),
             hooked=len(hooks.read_text().splitlines()) if hooks.exists() else 0,
         )
@@ -86,7 +88,7 @@ class _Stage:
     def _asked_once(self, exports: Mapping[str, str] | None = None) -> Run:
         """The client, run once under strace: Node's and Rust's own threads and the helper are followed too."""
         log = self.home.parent / f"{self.home.name}.strace"
-        argv = [*STRACE, "-o", log, "--", self.client.file, *self.client.asks]
+        argv: list[str | Path] = [*STRACE, "-o", log, "--", self.client.file, *self.client.asks]
         environ = {**self._environ(), **self.client.environ, **(exports or {})}
         seen = self._seen(lambda: _run(argv, environ, self.home / "project", _CLIENT_SECONDS))
         return replace(seen, connected=targets(log.read_text(errors="replace")))
@@ -123,7 +125,7 @@ class _Stage:
         return [settings, *(file for file in ours if file.is_file())]
 
 
-def _run(argv: list[str | Path], environ: Mapping[str, str], folder: Path, seconds: float, stdin: str = "") -> Run:
+def _run(argv: Sequence[str | Path], environ: Mapping[str, str], folder: Path, seconds: float, stdin: str = "") -> Run:
     ended = process.run(argv, environ=environ, folder=folder, timeout_seconds=seconds, stdin=stdin)
     return Run(ended.code, ended.out, ended.err, round(ended.seconds, 1))
 

@@ -52,7 +52,8 @@ class Story:
         gateway: its host and port.
         commands: toolsync's own runs, by what they did.
         runs: the client's, by what was special about each.
-        settings: the client's settings file after all of it.
+        settings: the client's settings file after the runs.
+        undone: the same file after `undo`.
         changed: the user's and toolsync's files that are not byte for byte, in their place and with their time what
             they were after `apply`.
         hooked: how often the user's own hook ran.
@@ -62,6 +63,7 @@ class Story:
     commands: Mapping[str, Run]
     runs: Mapping[str, Run]
     settings: str
+    undone: str
     changed: tuple[str, ...]
     hooked: int
 

@@ -34,12 +34,13 @@ def recorded(state_dir: Path) -> tuple[str, ...]:
 
 
 def record(state_dir: Path, name: str) -> None:
-    """Add `name` to the file.
+    """Add `name` to the file; a new key under a known name writes nothing.
 
     Raises:
         FileError: it cannot be written.
     """
-    _write(state_dir, {*recorded(state_dir), name})
+    if name not in recorded(state_dir):
+        _write(state_dir, {*recorded(state_dir), name})
 
 
 def forget(state_dir: Path, name: str) -> None:
