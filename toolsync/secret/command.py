@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePath
 from threading import Thread, current_thread, main_thread
 from typing import IO
@@ -110,22 +110,22 @@ def _run(
     argv: Sequence[str], name: str, environ: Mapping[str, str], timeout_seconds: float
 ) -> tuple[int, bytes, bytes]:
     """Exit code, stdout and stderr, each cut at a size that no key has."""
-    with _signals_held_back() as arrived:
-        process = _started(argv, name, environ)
+    started: list[subprocess.Popen[bytes]] = []
     try:
-        for number in arrived:
-            signal.raise_signal(number)
-        drains = [_Drain(pipe) for pipe in (process.stdout, process.stderr) if pipe is not None]
-        process.wait(timeout_seconds)
+        with _signals_held_back():
+            started.append(_started(argv, name, environ))
+        drains = [_Drain(pipe) for pipe in (started[0].stdout, started[0].stderr) if pipe is not None]
+        returncode = started[0].wait(timeout_seconds)
     except subprocess.TimeoutExpired as error:
         raise SecretError(
             f"'{name}' did not finish within {timeout_seconds:g} s",
             hint="It has no terminal to ask on: sign in to it first, or keep the key in the keyring.",
         ) from error
     finally:
-        if process.poll() is None:
-            _end(process)
-    return process.returncode, drains[0].taken(), drains[1].taken()
+        for process in started:
+            if process.returncode is None:
+                _end(process)
+    return returncode, drains[0].taken(), drains[1].taken()
 
 
 def _started(argv: Sequence[str], name: str, environ: Mapping[str, str]) -> subprocess.Popen[bytes]:
@@ -146,20 +146,20 @@ def _started(argv: Sequence[str], name: str, environ: Mapping[str, str]) -> subp
 
 
 @contextmanager
-def _signals_held_back() -> Iterator[list[int]]:
-    """The signals that arrive within, instead of what they do: a program must not be started and then lost."""
+def _signals_held_back() -> Iterator[None]:
+    """What arrives within is dealt with at the end: a program must not be started and then lost."""
     arrived: list[int] = []
     numbers = (signal.SIGINT, signal.SIGTERM) if current_thread() is main_thread() else ()
-    handlers = {number: signal.getsignal(number) for number in numbers}
-    for number in numbers:
-        if callable(handlers[number]):
-            signal.signal(number, lambda number, _: arrived.append(number))
+    handlers = {number: handler for number in numbers if callable(handler := signal.getsignal(number))}
+    for number in handlers:
+        signal.signal(number, lambda number, _: arrived.append(number))
     try:
-        yield arrived
+        yield
     finally:
         for number, handler in handlers.items():
-            if callable(handler):
-                signal.signal(number, handler)
+            signal.signal(number, handler)
+        for late in arrived:
+            signal.raise_signal(late)
 
 
 class _Drain(Thread):
@@ -186,7 +186,8 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     if sys.platform == "win32":
         subprocess.run(["taskkill", "/F", "/T", "/PID", str(process.pid)], capture_output=True, check=False)
     else:
-        os.killpg(process.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError, PermissionError):  # ended this moment; macOS says the latter
+            os.killpg(process.pid, signal.SIGKILL)
     process.wait()
 
 
