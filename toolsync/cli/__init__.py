@@ -30,23 +30,23 @@ for part in (work, profiles, keys):
 def main(arguments: Sequence[str]) -> int:
     """Run one command line; its exit code."""
     run.begin(json="--json" in arguments)
-    command = _command(arguments)
     try:
         app(args=list(arguments), prog_name="toolsync", standalone_mode=False)
     except ToolsyncError as error:
-        return _failed(command, error)
+        return _failed(arguments, error)
     except (KeyboardInterrupt, typer.Abort):
-        return _failed(command, InterruptedRunError("interrupted; nothing more was done"))
+        return _failed(arguments, InterruptedRunError("interrupted; nothing more was done"))
     except BrokenPipeError:
         return 1
     except typer.TyperException as error:  # what the command line's own parser says
-        return _failed(command, UsageError(error.format_message(), hint=_help(command)))
+        return _failed(arguments, UsageError(error.format_message(), hint=_help(arguments)))
     except Exception as error:  # noqa: BLE001  the last resort: a crash report instead of a traceback
-        return _failed(command, _bug(error))
+        return _failed(arguments, _bug(error))
     return run.exit_code
 
 
-def _help(command: str) -> str:
+def _help(arguments: Sequence[str]) -> str:
+    command = _command(arguments)
     words = "toolsync" if command == "toolsync" else f"toolsync {command}"
     return f"`{words} --help` shows how."
 
@@ -71,9 +71,9 @@ def _command(arguments: Sequence[str]) -> str:
     return _ALIASES.get(name, name)
 
 
-def _failed(command: str, error: ToolsyncError) -> int:
+def _failed(arguments: Sequence[str], error: ToolsyncError) -> int:
     if run.json:
-        sys.stdout.write(render.envelope(command, error.exit_code, {}, (), error) + "\n")
+        sys.stdout.write(render.envelope(_command(arguments), error.exit_code, {}, (), error) + "\n")
     else:
         render.stderr().show(render.error_lines(error))
     return error.exit_code
