@@ -138,29 +138,25 @@ def new(before: str, after: str) -> list[str]:
     return [lines(after)[n] for n in gone(after, before)]
 
 
-def comment_faults(before: str, after: str, *, is_removal: bool = False) -> list[str]:
-    """What is wrong with the comments of an edited text: one gone, one new, one that now speaks of something else."""
-    one, other = comments(before), comments(after)
-    lost = Counter(c.text for c in one) - Counter(c.text for c in other)
-    if is_removal:  # what stood beside, or inside, something removed may go with it
-        lost_lines = gone(before, after)
-        lost -= Counter(c.text for c in one if c.line in lost_lines and (c.beside or c.depth))
-    faults = [f"lost: {text}" for text in lost]
-    faults += [f"new: {text}" for text in Counter(c.text for c in other) - Counter(c.text for c in one)]
-    if not is_removal and not faults:
-        pairs = zip(one, other, strict=True)
-        faults += [
-            f"'{a.text}' stood above '{a.above}', now '{b.above}'" for a, b in pairs if not _agrees(a.above, b.above)
-        ]
-        pairs = zip(one, other, strict=True)
-        faults += [
-            f"'{a.text}' stood beside '{a.beside}', now '{b.beside}'"
-            for a, b in pairs
-            if bool(a.beside) != bool(b.beside)
-        ]
+def comments_lost(before: str, after: str) -> list[str]:
+    """The comments that went, or came, with an edit that had nothing to do with them."""
+    one, other = Counter(c.text for c in comments(before)), Counter(c.text for c in comments(after))
+    return [*(f"lost: {text}" for text in one - other), *(f"new: {text}" for text in other - one)]
+
+
+def comments_lost_by_removal(before: str, after: str) -> list[str]:
+    """The same after a removal, with which may go what stood beside, or inside, something removed."""
+    lines_lost = gone(before, after)
+    own = Counter(f"lost: {c.text}" for c in comments(before) if c.line in lines_lost and (c.beside or c.depth))
+    return list((Counter(comments_lost(before, after)) - own).elements())
+
+
+def comments_displaced(before: str, after: str) -> list[str]:
+    """The comments that speak of something else since something was added: above or beside other code than before."""
+    faults = comments_lost(before, after)
+    for one, other in [] if faults else zip(comments(before), comments(after), strict=True):
+        if not one.depth and one.above.split("=")[0] != other.above.split("=")[0]:
+            faults.append(f"'{one.text}' stood above '{one.above}', now '{other.above}'")
+        if bool(one.beside) != bool(other.beside):
+            faults.append(f"'{one.text}' stood beside '{one.beside}', now '{other.beside}'")
     return faults
-
-
-def _agrees(above: str, now: str) -> bool:
-    """Whether a comment still stands above the same key or header, whose value may be another, or a comma longer."""
-    return re.split(r"[=,]", above)[0].rstrip() == re.split(r"[=,]", now)[0].rstrip()

@@ -10,14 +10,34 @@ from tests.document import oracle_toml as oracle
 
 BLANKS = st.sampled_from(["", "", " ", "  ", "\t"])
 NAMES = st.sampled_from(["a", "b", "c", "p", "a-b", "1", '"q r"', "'C:\\x'", '"a.b"', '""', '"\\u00e9"'])
-COMMENTS = st.sampled_from(["# one", "#", '#two # "x"', "# [a]", "# k = 1", "# 'it''s {", "#注释", "# é \U0001f600"])
+COMMENTS = st.sampled_from(["# one", "#", '#two # "x"', "# [a]", "# k = 1", "# 'it's {", "#注释", "# é \U0001f600"])
 SCALARS = st.sampled_from(
     [
-        "1", "+1_000", "0xDEAD_beef", "1e3", "-0.0", "inf", "nan", "true", "false", "1979-05-27 07:32:00.5-07:00",
-        "1979-05-27", "07:32:00", '""', "''", '"a # b"', "'[x]'", '"\\"q\\" \\\\"', '"""\n[a]\n# no\nk = "1" \\\n  x"""',
-        "'''\n'' ]} # no\n'''", '""""q""""', '"\\e \\x41"', "07:32", '"é"',
+        "1",
+        "+1_000",
+        "0xDEAD_beef",
+        "1e3",
+        "-0.0",
+        "inf",
+        "nan",
+        "true",
+        "false",
+        "1979-05-27 07:32:00.5-07:00",
+        "1979-05-27",
+        "07:32:00",
+        '""',
+        "''",
+        '"a # b"',
+        "'[x]'",
+        '"\\"q\\" \\\\"',
+        '"""\n[a]\n# no\nk = "1" \\\n  x"""',
+        "'''\n'' ]} # no\n'''",
+        '""""q""""',
+        '"\\e \\x41"',
+        "07:32",
+        '"é"',
     ]
-)  # fmt: skip
+)
 
 
 def _spaced(item: st.SearchStrategy[str]) -> st.SearchStrategy[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import tomli
 from hypothesis import assume, given, note
@@ -26,6 +26,11 @@ def paths(text: str, *kinds: type) -> list[oracle.Path]:
     return [path for path in [(), *oracle.paths(data)] if not kinds or isinstance(oracle.at(data, path), kinds)]
 
 
+def scalars(text: str) -> list[tuple[oracle.Path, tuple[int, int]]]:
+    """The leaves of the document, whose steps are keys and positions."""
+    return [(cast("oracle.Path", path), span) for path, span in toml(text).leaves()]
+
+
 def undone(document: Document, text: str) -> str:
     return apply(document.text, inverse(text, document.log))
 
@@ -46,17 +51,17 @@ def test_the_lines_tile_the_text(text: str) -> None:
 @given(DOCUMENTS)
 def test_leaves_are_the_scalars_of_the_data_and_their_spans_spell_them(text: str) -> None:
     document = toml(text)
-    found = {path: tomli.loads(f"x = {text[start:end]}")["x"] for path, (start, end) in document.leaves()}
+    found = {path: tomli.loads(f"x = {text[start:end]}")["x"] for path, (start, end) in scalars(text)}
 
-    scalars = [path for path in paths(text) if not isinstance(oracle.at(oracle.data(text), path), dict | list)]
-    assert set(found) == set(scalars)
+    wanted = [path for path in paths(text) if not isinstance(oracle.at(oracle.data(text), path), dict | list)]
+    assert set(found) == set(wanted)
     assert all(oracle.same(value, oracle.at(oracle.data(text), path)) for path, value in found.items())
     assert [span for _, span in document.leaves()] == sorted(span for _, span in document.leaves())
 
 
 @given(DOCUMENTS, st.data(), NEW_VALUES)
 def test_setting_a_scalar_replaces_its_span_and_nothing_else(text: str, data: st.DataObject, value: Any) -> None:
-    leaves = list(toml(text).leaves())
+    leaves = scalars(text)
     assume(leaves)
     path, (start, end) = data.draw(st.sampled_from(leaves))
 
@@ -93,12 +98,12 @@ def test_what_is_new_displaces_no_line_and_takes_no_comment(
 
     note(edited.text)
     assert oracle.same(edited.data, oracle.put(oracle.data(text), path, value))
-    assert oracle.comment_faults(text, edited.text) == []
+    assert oracle.comments_displaced(text, edited.text) == []
     assert len(oracle.gone(text, edited.text)) <= 2
     assert undone(edited, text) == text
     given_back = edited.remove((*parent, name))
     assert oracle.same(given_back.data, oracle.data(text))
-    assert oracle.comment_faults(text, given_back.text) == []
+    assert oracle.comments_lost(text, given_back.text) == []
 
 
 @given(DOCUMENTS, st.data(), NEW_SCALARS)
@@ -115,7 +120,7 @@ def test_a_list_item_is_found_by_its_key_or_appended(text: str, data: st.DataObj
     note(twice.text)
     wanted = [{"name": "ours", "url": value, "more": 1}, {"name": "other", "deep": {"url": value}}]
     assert oracle.same(twice.data, oracle.put(oracle.data(text), (*parent, "items"), wanted))
-    assert oracle.comment_faults(text, twice.text) == []
+    assert oracle.comments_displaced(text, twice.text) == []
     assert undone(twice, text) == text
     assert oracle.same(twice.remove((*parent, "items")).data, oracle.data(text))
 
@@ -136,7 +141,7 @@ def test_a_list_of_tables_takes_one_more(text: str, data: st.DataObject) -> None
     note(edited.text)
     wanted = [*items, {"name": "ours", "url": "u"}]
     assert oracle.same(edited.data, oracle.put(oracle.data(text), path, wanted))
-    assert oracle.comment_faults(text, edited.text) == []
+    assert oracle.comments_lost(text, edited.text) == []
     assert oracle.same(edited.remove((*path, Item("name", "ours"))).data, oracle.put(oracle.data(text), path, items))
 
 
@@ -149,13 +154,13 @@ def test_a_removal_takes_no_foreign_comment(text: str, data: st.DataObject) -> N
 
     note(edited.text)
     assert oracle.same(edited.data, oracle.drop(oracle.data(text), path))
-    assert oracle.comment_faults(text, edited.text, is_removal=True) == []
+    assert oracle.comments_lost_by_removal(text, edited.text) == []
     assert undone(edited, text) == text
 
 
 @given(DOCUMENTS, st.data())
 def test_a_source_is_given_back_as_it_was(text: str, data: st.DataObject) -> None:
-    leaves = list(toml(text).leaves())
+    leaves = scalars(text)
     assume(leaves)
     path, _ = data.draw(st.sampled_from(leaves))
     source = toml(text).source(path)
@@ -186,8 +191,7 @@ def test_whatever_happens_to_a_text_it_is_read_rightly_or_refused(text: str, dat
     try:
         document = toml(text)
     except DocumentError as error:
-        assert (error.line or 0) >= 1
-        assert (error.column or 0) >= 1
+        assert min(error.line or 0, error.column or 0) >= 1  # noqa: PT017  valid or not, by chance
         return
     assert oracle.same(document.data, oracle.data(text))
     assert "".join(text[line.start : line.end] for line in scan(text)) == text.removeprefix("\ufeff")

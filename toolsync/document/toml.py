@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
 from functools import cached_property
 from itertools import takewhile
 from typing import ClassVar, Self, cast
@@ -17,7 +18,15 @@ from toolsync.document.keypath import Item, KeyPath
 from toolsync.document.splice import Splice
 from toolsync.document.toml_judge import data_of
 from toolsync.document.toml_layout import Layout
-from toolsync.document.toml_lines import dotted_key_added, emptied, header, key_added, removed, section_added
+from toolsync.document.toml_lines import (
+    dotted_key_added,
+    emptied,
+    header,
+    key_added,
+    needless_header,
+    removed,
+    section_added,
+)
 from toolsync.document.toml_scan import Node, Pair, Place
 from toolsync.document.toml_value import entry_emptied, entry_inserted, entry_removed, pair, spelled, spelled_key
 from toolsync.errors import EditRefusedError
@@ -121,18 +130,26 @@ class TomlDocument(Document):
         return document
 
     def _merged_list(self, at: Place, old: Value, new: Value) -> Self:
-        """Item by item, what is the same at both ends left alone."""
-        shorter = min(len(old), len(new))
-        head = next((n for n in range(shorter) if not _data.equal(old[n], new[n])), shorter)
-        most = shorter - head if self._layout.node(at) else 0
-        tail = next((n for n in range(most) if not _data.equal(old[-1 - n], new[-1 - n])), most)
+        """Item by item, from the last on; what stays keeps its comment. `[[tables]]` grow and shrink at their end."""
+        matcher = SequenceMatcher(
+            None, [spelled(item) for item in old], [spelled(item) for item in new], autojunk=False
+        )
+        is_value = self._layout.node(at) is not None
+        blocks = matcher.get_opcodes() if is_value else [("replace", 0, len(old), 0, len(new))]
         document = self
-        for n in range(head, shorter - tail):
-            document = document.set((*at, n), new[n])
-        for n in reversed(range(shorter - tail, len(old) - tail)):
-            document = document.remove((*at, n))
-        for n in range(shorter - tail, len(new) - tail):
-            document = document._then(document._item_inserted(at, n, new[n]))  # noqa: SLF001  of its own kind
+        for kind, start, end, new_start, new_end in reversed(blocks):
+            if kind != "equal":
+                document = document._items_replaced(at, range(start, end), new[new_start:new_end])
+        return document
+
+    def _items_replaced(self, at: Place, positions: range, new: Sequence[Value]) -> Self:
+        document = self
+        for index, value in zip(positions, new, strict=False):
+            document = document.set((*at, index), value)
+        for index in reversed(positions[len(new) :]):
+            document = document.remove((*at, index))
+        for index, value in enumerate(new[len(positions) :], positions.start + len(positions)):
+            document = document._then(document._item_inserted(at, index, value))  # noqa: SLF001  of its own kind
         return document
 
     def _item_inserted(self, at: Place, index: int, value: Value) -> Sequence[Splice]:
@@ -216,7 +233,7 @@ class TomlDocument(Document):
         lines, parent = self._layout.under(at), at[:-1]
         others = set(self._layout.under(parent)).difference(lines)
         if not parent or others:
-            return removed(self._layout, lines)
+            return removed(self._layout, [*lines, *needless_header(self._layout, lines[0])])
         if isinstance(at[-1], int):
             return self._since(self.remove(parent).set(parent, []))
         first = self._layout.statements[lines[0]]

@@ -11,6 +11,7 @@ from toolsync.document.base import place
 from toolsync.document.data import Value
 from toolsync.document.keypath import spell
 from toolsync.errors import DocumentError
+from toolsync.masking import printable
 
 MAX_DEPTH = 200
 """Deeper nesting is refused: no settings file has it, and recursion over parsed data would not survive it."""
@@ -18,7 +19,7 @@ MAX_DEPTH = 200
 _REASONS = (
     (r"Cannot overwrite a value", "this key is defined twice, or is a value and a table at once"),
     (r"Duplicate inline table key (.*)", "the key {} is defined twice in this inline table"),
-    (r"Cannot declare (\(.*\)) twice", "the table [{}] is declared twice"),
+    (r"Cannot declare (\(.*\)) twice", "the table [{}] is declared twice, or was complete before"),
     (r"Cannot redefine namespace (\(.*\))", "the table [{}] has a header elsewhere, so dotted keys cannot add to it"),
     (r"Cannot mutate immutable namespace (\(.*\))", "{} is complete where it was first written; nothing can add to it"),
     (r"Expected ']' at the end of a table declaration", "this header lacks its closing ']'"),
@@ -30,7 +31,10 @@ _REASONS = (
     (r"Invalid value", "this is no value: text needs quotes, and true and false are written small"),
     (r"Illegal character '\\n'|Unterminated string|Expected \"'+\"", "a text in quotes is not closed"),
     (r"(?:Illegal|Found invalid) character ('.*')", "the control character {} cannot stand here"),
-    (r"Unescaped '\\' in a string", "a backslash between \"…\" is written twice, or the text stands between '…'"),
+    (
+        r"Unescaped '\\' in a string|Invalid hex value|Escaped character is not .*",
+        "a backslash between \"…\" is written twice, or the text stands between '…'",
+    ),
     (r"Unclosed array", "a list lacks a comma or its closing ']'"),
     (r"Unclosed inline table", "an inline table lacks a comma or its closing '}'"),
 )
@@ -67,7 +71,7 @@ def _plain(message: str) -> str:
 
 
 def _named(literal: str) -> str:
-    return spell(ast.literal_eval(literal)) if literal.startswith("(") else literal
+    return printable(spell(ast.literal_eval(literal)), limit=100) if literal.startswith("(") else literal
 
 
 def _hint(body: str) -> str:

@@ -91,7 +91,7 @@ class Layout:
         Raises:
             ValueError: only into a block of another tool.
         """
-        for n, step in enumerate(path):
+        for n, step in reversed(list(enumerate(path))):
             following = (*path[:n], step + 1) if isinstance(step, int) else None
             if following in self.headers:
                 first = self.under(path[: n + 1])[-1] + 1

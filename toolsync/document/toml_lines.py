@@ -60,6 +60,21 @@ def removed(layout: Layout, numbers: Iterable[int]) -> list[Splice]:
     return [_run_removed(layout, first, end) for first, end in reversed(_runs(gone))]
 
 
+def needless_header(layout: Layout, number: int) -> list[int]:
+    """The header above key line `number`, if it would end the file bare and its table is there without it.
+
+    So stands what `section_added` wrote for a key of a table that had sub-tables only.
+    """
+    header_number = number - 1
+    line, bare = layout.statements.get(header_number), number == len(layout.lines) - 1
+    if not bare or not isinstance(line, Header) or not isinstance(line.path[-1], str):
+        return []
+    has_comment = not layout.text[line.start : line.end].rstrip().endswith("]")
+    follows_blank = header_number > 0 and isinstance(layout.lines[header_number - 1], Blank)
+    is_needed = len(layout.under(line.path)) <= 2  # noqa: PLR2004  itself and the key
+    return [] if has_comment or is_needed or not follows_blank else [header_number]
+
+
 def emptied(layout: Layout, line: Statement, names: int) -> Splice:
     """The line cut back to an empty table, named by the first `names` keys of its path."""
     start = line.start + len(_indent(layout, line))

@@ -76,13 +76,12 @@ def entry_inserted(text: str, node: Node, entry: str, after: int) -> list[Splice
 
 def _first_entry(text: str, node: Node, entry: str) -> Splice:
     inner_start, inner_end = node.start + 1, node.end - 1
-    closing_line = text.rfind("\n", inner_start, inner_end) + 1
-    if not closing_line:
+    line_end = text.find("\n", inner_start, inner_end) + 1
+    if not line_end:
         return Splice(inner_start, inner_end - inner_start, entry if node.kind == "array" else f" {entry} ")
-    comment = text.find("#", inner_start, inner_end)
-    is_own_line = comment >= 0 and not text[text.rfind("\n", 0, comment) + 1 : comment].strip(" \t")
-    indent = _indent(text, comment) if is_own_line else _indent(text, inner_end) + "  "
-    return Splice(closing_line, 0, indent + entry + _eol(text, closing_line))
+    comment = text.find("#", line_end, inner_end)
+    indent = _indent(text, comment) if comment >= 0 else _indent(text, inner_end) + "  "
+    return Splice(line_end, 0, indent + entry + _eol(text, line_end))
 
 
 def _entry_before_all(text: str, node: Node, entry: str) -> Splice:
