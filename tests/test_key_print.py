@@ -9,13 +9,13 @@ import sys
 import time
 from pathlib import Path
 
-import platformdirs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.key_print import key_print, profile_file, program
 from toolsync.key_print import Request, config_file, requested
+from toolsync.session import default_config
 
 KEY = "sk-invented-0123456789"
 posix = pytest.mark.skipif(sys.platform == "win32", reason="speaks of POSIX programs and signals")
@@ -72,16 +72,15 @@ def test_the_profile_is_looked_for(config: str, environ: dict[str, str], *, is_i
     assert config_file(Request(None, config), environ, HOME, "linux", is_isolated=is_isolated) == expected
 
 
-def test_a_folder_means_the_profile_in_it(tmp_path: Path) -> None:
-    found = config_file(Request(None, str(tmp_path)), {}, HOME, "linux", is_isolated=True)
-    assert found == tmp_path / "profile.toml"
+def test_a_tilde_is_the_home_folder() -> None:
+    found = config_file(Request(None, "~/p.toml"), {}, HOME, "linux", is_isolated=True)
+    assert found == Path.home() / "p.toml"
 
 
-def test_the_usual_place_is_the_platforms() -> None:
-    found = config_file(
-        Request(None, None), {**os.environ, "TOOLSYNC_CONFIG": ""}, Path.home(), sys.platform, is_isolated=False
-    )
-    assert found == platformdirs.user_config_path("toolsync", appauthor=False) / "profile.toml"
+def test_it_looks_where_every_other_command_looks() -> None:
+    for environ in ({}, {"TOOLSYNC_CONFIG": "~/p.toml"}):
+        here = config_file(Request(None, None), {**os.environ, **environ}, Path.home(), sys.platform, is_isolated=False)
+        assert here == default_config({**os.environ, **environ})
 
 
 # What it prints
@@ -139,7 +138,7 @@ def test_a_key_in_the_place_of_a_reference_is_not_shown(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(b"\xff\xfea", "not UTF-8 text"), (None, "No such file or directory"), ("folder", "No such file")],
+    [(b"\xff\xfea", "not UTF-8 text"), (None, "No such file or directory"), ("folder", "Is a directory")],
 )
 def test_a_profile_that_cannot_be_read_is_named(tmp_path: Path, content: bytes | str | None, message: str) -> None:
     config = tmp_path / "profile.toml"

@@ -61,13 +61,10 @@ def run(request: Request) -> int:
 
 
 def config_file(request: Request, environ: Mapping[str, str], home: Path, platform: str, *, is_isolated: bool) -> Path:
-    """The profile file: `--config`, else `TOOLSYNC_CONFIG`, else the platform's (as platformdirs finds it).
-
-    A folder means the `profile.toml` in it.
-    """
+    """The profile file: `--config`, else `TOOLSYNC_CONFIG`, else the platform's (as platformdirs finds it)."""
     named = request.config or ("" if is_isolated else environ.get("TOOLSYNC_CONFIG", ""))
     if named:
-        return Path(named) / "profile.toml" if Path(named).is_dir() else Path(named)
+        return Path(named).expanduser()
     return _config_dir({} if is_isolated else environ, home, platform) / "toolsync" / "profile.toml"
 
 
