@@ -56,7 +56,7 @@ def shown_value(change: Change, value: Value | Missing, key: bytes, *, is_ours: 
 def _lines(plan: FilePlan, text: str | None, key: bytes) -> list[str]:
     if text is None:
         return []
-    shown = _shown(documents.parse(text.encode(), plan.format), plan, key)
+    shown = _shown(documents.parse(text.encode(), plan.format), plan, key).removeprefix("\ufeff")
     lines = re.split(r"\r\n|\n|\r", shown)
     if lines[-1] == "":
         return lines[:-1]
