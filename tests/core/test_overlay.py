@@ -43,7 +43,8 @@ ROWS: dict[str, tuple[Value, dict[Any, Any]]] = {
     "plain number": ({"a": 1}, {"a": 1}),
     "plain truth": ({"a": False}, {"a": False}),
     "null": ({"a": None}, {"a": None}),
-    "angle brackets": ({"a": "<|end|>", "b": "a < b > c", "c": "<Model>"}, {"a": "<|end|>", "b": "a < b > c", "c": "<Model>"}),
+    "no placeholder": ({"a": "<|end|>", "b": "a < b > c"}, {"a": "<|end|>", "b": "a < b > c"}),
+    "no placeholder, capital": ({"a": "<Model>"}, {"a": "<Model>"}),
     # <fact?>
     "set ?": ({"a": "<model?>"}, {"a": "m-1"}),
     "unset ?": ({"a": "<site?>", "b": 1}, {"b": 1}),
@@ -87,13 +88,19 @@ ROWS: dict[str, tuple[Value, dict[Any, Any]]] = {
     "item that is its name only": ({"l": [{"name": "toolsync"}]}, {("l", PROVIDER): TABLE}),
     "item, deeper": ({"l": [{"name": "toolsync", "t": {"a": 1}}]}, {("l", PROVIDER, "t", "a"): 1}),
     "item, without": ({"l": [{"name": "toolsync", "a": "<absent>"}]}, {("l", PROVIDER, "a"): ABSENT}),
-    "list in an item": ({"l": [{"name": "toolsync", "m": [{"id": "<model>", "x": 1}]}]}, {("l", PROVIDER, "m", Item("id", "m-1"), "x"): 1}),
+    "list in an item": (
+        {"l": [{"name": "toolsync", "m": [{"id": "<model>", "x": 1}]}]},
+        {("l", PROVIDER, "m", Item("id", "m-1"), "x"): 1},
+    ),
     # Any other list is set whole.
     "list": ({"l": ["<model>", "x", 1]}, {"l": ["m-1", "x", 1]}),
     "list, some unset": ({"l": ["<site?>", "<site|absent>", "x"]}, {"l": ["x"]}),
     "list left with nothing": ({"l": ["<site?>"], "b": 1}, {"b": 1}),
     "empty list": ({"l": []}, {"l": []}),
-    "list of mixed": ({"l": ["x", {"n": "<model>", "s": "<site?>", "<model>": 1}]}, {"l": ["x", {"n": "m-1", "m-1": 1}]}),
+    "list of mixed": (
+        {"l": ["x", {"n": "<model>", "s": "<site?>", "<model>": 1}]},
+        {"l": ["x", {"n": "m-1", "m-1": 1}]},
+    ),
     "list of lists": ({"l": [["<model>", "<site?>"]]}, {"l": [["m-1"]]}),
 }  # fmt: skip
 

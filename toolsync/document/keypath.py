@@ -21,8 +21,17 @@ KeyPath = tuple[Step, ...]
 
 _BARE = re.compile(r"[A-Za-z0-9_<>|?$-]+")
 _TOKEN = re.compile(
-    r"""(?P<dot>\.)?(?:(?P<bare>[A-Za-z0-9_<>|?$-]+)|"(?P<quoted>(?:[^"\\]|\\.)*)"|\[(?P<index>\d+)\]|\[(?P<key>[^]=]+)=(?P<value>[^]]*)\])"""
+    r"""
+    (?P<dot>\.)?
+    (?: (?P<bare>[A-Za-z0-9_<>|?$-]+)
+      | (?P<quoted>"(?:[^"\\]|\\.)*")
+      | \[(?P<index>\d+)\]
+      | \[(?P<key>"(?:[^"\\]|\\.)*"|[^]="]+)=(?P<value>"(?:[^"\\]|\\.)*"|[^]"][^]]*|)\]
+    )""",
+    re.VERBOSE,
 )
+_PLAIN_KEY = re.compile(r"[^]=\"]+")
+_PLAIN_VALUE = re.compile(r"(?:[^]\"][^]]*)?")
 
 
 def parse(text: str) -> KeyPath:
@@ -46,10 +55,12 @@ def _step(match: re.Match[str]) -> Step:
     if match["index"] is not None:
         return int(match["index"])
     if match["key"] is not None:
-        return Item(match["key"], match["value"])
-    if match["quoted"] is not None:
-        return re.sub(r"\\(.)", r"\1", match["quoted"])
-    return match["bare"]
+        return Item(_unquoted(match["key"]), _unquoted(match["value"]))
+    return _unquoted(match["quoted"]) if match["quoted"] is not None else match["bare"]
+
+
+def _unquoted(text: str) -> str:
+    return re.sub(r"\\(.)", r"\1", text[1:-1]) if text.startswith('"') else text
 
 
 def spell(path: KeyPath) -> str:
@@ -60,14 +71,14 @@ def spell(path: KeyPath) -> str:
             case int():
                 text += f"[{step}]"
             case Item():
-                text += f"[{step.key}={step.value}]"
+                text += f"[{_quoted(step.key, _PLAIN_KEY)}={_quoted(step.value, _PLAIN_VALUE)}]"
             case str():
-                text += ("." if text else "") + _quoted(step)
+                text += ("." if text else "") + _quoted(step, _BARE)
     return text
 
 
-def _quoted(key: str) -> str:
-    if _BARE.fullmatch(key):
+def _quoted(key: str, plain: re.Pattern[str]) -> str:
+    if plain.fullmatch(key):
         return key
     escaped = key.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
