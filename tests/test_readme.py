@@ -19,6 +19,7 @@ from toolsync.loopback import LoopbackGateway
 from toolsync.masking import Secret
 from toolsync.registry import tools
 from toolsync.secret.vault import MemoryVault
+from toolsync.tool import Tool
 
 README = Path(__file__).parent.parent / "README.md"
 _BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
@@ -85,18 +86,17 @@ def _figureless(text: str) -> str:
 
 
 def test_the_table_of_tools_is_the_templates(tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    rows = [
-        f"| {tool.title} (`{tool.name}`) | {', '.join(_files(tool))} | {', '.join(tool.speaks)} | {', '.join(tool.key)} |"
+    cells = [
+        (f"{tool.title} (`{tool.name}`)", ", ".join(_files(tool)), ", ".join(tool.speaks), ", ".join(tool.key))
         for tool in tools(tmp_path).values()
     ]
     head = ["| Tool | Settings | Speaks | Takes the key by |", "|---|---|---|---|"]
-    _assert_between(
-        "tools: derived from templates/, kept by the tests", "tools", "\n".join(["", *head, *rows, ""]), request
-    )
+    table = "\n".join(["", *head, *(f"| {' | '.join(row)} |" for row in cells), ""])
+    _assert_between("tools: derived from templates/, kept by the tests", "tools", table, request)
 
 
-def _files(tool: object) -> Iterator[str]:
-    for row in tool.files:  # type: ignore[attr-defined]
+def _files(tool: Tool) -> Iterator[str]:
+    for row in tool.files:
         yield f"`{row.path[-1]}`" if row.path else f"the profile's `{row.each}`"
 
 
