@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -54,12 +55,18 @@ class Screen:
         return Style.parse(_STYLES[style]).render(text)
 
     def _colours(self) -> bool:
+        if self._is_coloured is None and not self._may_be_coloured():
+            self._is_coloured = False
         if self._is_coloured is None:
             from rich.console import Console
 
             console = Console(file=self._stream)
             self._is_coloured = console.is_terminal and console.color_system is not None and not console.no_color
         return self._is_coloured
+
+    def _may_be_coloured(self) -> bool:
+        """Whether rich is worth its import: it colours terminals, and pipes only where a variable says so."""
+        return self._stream.isatty() or bool(os.environ.get("FORCE_COLOR"))
 
 
 def envelope(

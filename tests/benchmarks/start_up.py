@@ -1,4 +1,7 @@
-"""How long commands take to start, as ratios to an interpreter that does nothing. `python tests/benchmarks/start_up.py`"""
+"""How long commands take to start, as ratios to an interpreter that does nothing.
+
+Run it with the interpreter that toolsync is installed in: `python tests/benchmarks/start_up.py`.
+"""
 
 from __future__ import annotations
 
