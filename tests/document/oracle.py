@@ -123,7 +123,7 @@ def foreign_comments(text: str, path: tuple[str | int, ...]) -> Counter[str]:
     for token in reading.tokens:
         inside = start <= token.start < end
         between = text[end : token.start]
-        beside = token.start >= end and not re.search(r"[\r\n]", _without_comments(between))
+        beside = token.start >= end and not re.search(r"[\r\n]", without_comments(between))
         if token.is_comment and not inside and not beside:
             kept.append(token.text)
     return Counter(kept)
@@ -144,10 +144,11 @@ def neighbours(text: str) -> list[tuple[str, str, str]]:
 
 
 def _on_one_line(text: str, one: Token, other: Token) -> bool:
-    return not re.search(r"[\r\n]", _without_comments(text[one.end : other.start]))
+    return not re.search(r"[\r\n]", without_comments(text[one.end : other.start]))
 
 
-def _without_comments(gap: str) -> str:
+def without_comments(gap: str) -> str:
+    """A gap between two tokens, without its block comments: what is left tells whether a line ends there."""
     return re.sub(r"/\*.*?\*/", "", gap, flags=re.DOTALL)
 
 

@@ -104,8 +104,8 @@ A = '{ "name": "A" }'
 LISTS = {
     "behind comments and trailing commas": (
         '{\n  "l": [\n    {\n      "name": "A", // keep\n    },\n  ],\n}',
-        '{\n  "l": [\n    {\n      "name": "A", // keep\n    },\n'
-        '    {\n      "name": "B",\n      "v": 1\n    },\n  ],\n}',
+        """{\n  "l": [\n    {\n      "name": "A", // keep\n    },\n    {
+      "name": "B",\n      "v": 1\n    },\n  ],\n}""",
     ),
     "siblings on one line each": (
         f'{{\n  "l": [\n    {A}, // a\n    {A}\n  ]\n}}',
@@ -148,6 +148,7 @@ REMOVALS = {
     "not the comment before the next": ('{ "a": 1, /* b */ "b": 2 }', ("a",), '{ /* b */ "b": 2 }'),
     "comma on a line of its own": ('{\n  "a": 1 // a\n  ,\n  "b": 2\n}', ("a",), '{\n  "b": 2\n}'),
     "leading commas, first": ('{\n    "a": 1 // a\n  , "b": 2\n}', ("a",), '{\n    "b": 2\n}'),
+    "leading commas at the margin": ('{\n  "a": 1\n,  "b": 2\n}', ("a",), '{\n  "b": 2\n}'),
     "leading commas, last": ('{\n    "a": 1\n  , "b": 2 // b\n}', ("b",), '{\n    "a": 1\n}'),
     "one line, first": ('{"a": 1, "b": 2}', ("a",), '{"b": 2}'),
     "one line, last": ('{ "a": 1, "b": 2 }', ("b",), '{ "a": 1 }'),

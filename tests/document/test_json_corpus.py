@@ -12,9 +12,12 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from tests.conftest import corpus_rows, raw
 from tests.document import oracle
+from tests.document.damage import check_damaged, damaged
 from toolsync.document import MISSING, Document, Item, KeyPath, Value, parse
 from toolsync.document.splice import apply, inverse
 from toolsync.errors import DocumentError, EditRefusedError
@@ -155,6 +158,15 @@ def reason_of(row: Row) -> str:
     with pytest.raises(DocumentError) as caught:
         parse(raw(row), "jsonc")
     return caught.value.message
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])  # room for the oracle is made once a test
+@given(st.data())
+def test_corpus_texts_damaged_are_read_as_the_oracle_reads_them_or_refused(
+    pytestconfig: pytest.Config, data: st.DataObject
+) -> None:
+    texts = [row["text"] for row in corpus_rows(pytestconfig, "jsonc") if len(row.get("text", "x" * 9999)) < 2000]
+    check_damaged(damaged(data.draw(st.sampled_from(texts)), data), data)
 
 
 CLAUDE: list[tuple[KeyPath, Any]] = [

@@ -123,17 +123,15 @@ class Editor:
         spans = [(entry.start, entry.end), *self._own_comments(entry, container)]
         if len(container.entries) == 1 and not self._has_foreign_comment(container, spans):
             return [Splice(container.start + 1, container.end - container.start - 2, "")]
-        comma = self._comma_to_go(container, index)
-        if comma is not None:
+        comma, heads = self._comma_to_go(container, index), self._new_heads(container, index)
+        if comma is not None and not heads:
             spans.append((comma, comma + 1))
         tidied = [
             self._tidied(span, container, is_comma=span == (comma, (comma or 0) + 1))
             for span in _joined(spans, lambda end, start: skip_blank(self.text, end) >= start)
         ]
         splices = [Splice(start, end - start, "") for start, end in _joined(tidied, lambda end, start: end >= start)]
-        if index == 0 and len(container.entries) > 1 and leads_with_comma(self.text, container, 1):
-            splices = self._reindented(splices, container)
-        return sorted(splices, key=lambda splice: splice.start, reverse=True)
+        return sorted([*splices, *heads], key=lambda splice: splice.start, reverse=True)
 
     def _comma_to_go(self, container: Node, index: int) -> int | None:
         """The entry's own comma; the one before it if it has none, or if commas stand at the heads of the lines."""
@@ -208,14 +206,15 @@ class Editor:
         before = len(self.text[:at].rstrip(" \t\r\n"))
         return None if self._ends_line(before) else before
 
-    def _reindented(self, splices: list[Splice], container: Node) -> list[Splice]:
-        """Where commas lead the lines, the new first entry takes the head of the old one instead of its comma."""
-        text, (old, new) = self.text, container.entries[:2]
-        start = line_start(text, new.start)
-        if old.comma is None or text[start : new.start].strip(" \t") != ",":
-            return splices
-        others = [splice for splice in splices if not splice.start <= old.comma < splice.end]
-        return [*others, Splice(start, new.start - start, indent_of(text, old.start))]
+    def _new_heads(self, container: Node, index: int) -> list[Splice]:
+        """Where commas lead the lines, a new first entry takes the head of the old one's line instead of its comma."""
+        if index > 0 or len(container.entries) == 1 or not leads_with_comma(self.text, container, 1):
+            return []
+        old, new = container.entries[:2]
+        start = line_start(self.text, new.start)
+        if self.text[start : new.start].strip(" \t") != ",":
+            return []
+        return [Splice(start, new.start - start, indent_of(self.text, old.start))]
 
 
 def _joined(spans: Collection[tuple[int, int]], touches: Callable[[int, int], bool]) -> list[tuple[int, int]]:
