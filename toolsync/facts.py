@@ -73,6 +73,9 @@ TYPES: Mapping[str, type] = {
 WAYS = ("command", "keyring", "env", "file", "plaintext")
 """How a key can reach a tool."""
 
+RAW_KEY_FACTS = ("key_line", "key_program", "key_args", "key_variable", "key_path", "key")
+"""What the spellings in `[key]` are filled with; `key`, which is the key itself, only where a copy is consented to."""
+
 
 def facts(profile: Profile, *, key_variable: str | None = None, site: str | None = None) -> Facts:
     """The facts of a profile that has its tool's overrides laid over it already.
@@ -112,7 +115,7 @@ def _urls(profile: Profile, at: str) -> Iterator[Fact]:
 
 def _request(request: Mapping[str, Any], at: str) -> Iterator[Fact]:
     for name, value in request.items():
-        yield Fact(name, value, f"{at}.{name}")
+        yield Fact(name, value if value != {} else None, f"{at}.{name}")
     seconds = request.get("timeout_seconds")
     if seconds is not None:
         yield Fact("timeout_ms", round(seconds * 1000), f"{at}.timeout_seconds")

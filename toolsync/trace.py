@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from toolsync.document import MISSING, KeyPath, Missing, Value
+from toolsync.document import MISSING, Item, KeyPath, Missing, Value
 from toolsync.document import data as _data
+from toolsync.document.keypath import Step, spell
 from toolsync.document.keypath import parse as parse_path
-from toolsync.document.keypath import spell
 from toolsync.overlay import ABSENT, TABLE, Edit
 from toolsync.tool import Layer, Reader, Slot, Tool
 
@@ -37,7 +38,7 @@ class Answer:
         question: what was asked.
         value: the answer; empty when there is none.
         slot: where it stood, placeholders filled; "" when nowhere.
-        layer: the layer's name; "" for a default or a variable.
+        layer: the layer's name, `environment` for a variable; "" for a default.
         overlay: our own file row that the layer is, or "".
         file: the file, or "".
         path: the path inside the file, its mount taken off.
@@ -69,6 +70,9 @@ class Conflict:
     other: Answer | None = None
 
 
+_QUESTION = re.compile(r"<([a-z_]+)>")
+
+
 def answers(reader: Reader, trees: Sequence[Tree], environ: Mapping[str, str]) -> dict[str, Answer]:
     """The answer to each of the reader's questions, in order.
 
@@ -87,32 +91,44 @@ def _answer(
     question: str, slots: Sequence[Slot], trees: Sequence[Tree], environ: Mapping[str, str], found: Mapping[str, Answer]
 ) -> Answer:
     for slot in slots:
+        if slot.kind == "path":
+            path = _path(slot, found)
+            answer = None if path is None else _in_layers(question, path, slot.pattern, trees)
+            if answer is not None:
+                return answer
+            continue
         text = _substituted(slot.text, found)
         if text is None:
             continue
         if slot.kind == "default":
             return Answer(question, text, f"={text}")
-        if slot.kind == "variable":
-            value = environ.get(text, "")
-            if value or "<" in slot.text:  # a variable that the settings name ends the search, set or not
-                return Answer(question, value, f"${text}")
-            continue
-        answer = _in_layers(question, parse_path(text), slot.pattern, trees)
-        if answer is not None:
-            return answer
+        value = environ.get(text, "")
+        if value or slot.text != text:  # a variable that the settings name ends the search, set or not
+            return Answer(question, value, f"${text}", "environment")
     return Answer(question, "")
 
 
+def _path(slot: Slot, found: Mapping[str, Answer]) -> KeyPath | None:
+    """Where the slot points, `<question>` filled; None if that question has no answer."""
+    steps: list[Step] = []
+    for step in parse_path(slot.text):
+        text = _substituted(_wording(step), found)
+        if text is None:
+            return None
+        steps.append(replace(step, value=text) if isinstance(step, Item) else text if isinstance(step, str) else step)
+    return tuple(steps)
+
+
+def _wording(step: Step) -> str:
+    """The part of a step in which a question may stand."""
+    return step.value if isinstance(step, Item) else str(step)
+
+
 def _substituted(text: str, found: Mapping[str, Answer]) -> str | None:
-    """The slot's text with `<question>` filled; None if that question has no answer."""
-    names = re.findall(r"<([a-z_]+)>", text)
-    if any(not found[name].value for name in names if name in found):
+    """The text with every `<question>` filled; None if one has no answer."""
+    if any(name in found and not found[name].value for name in _QUESTION.findall(text)):
         return None
-    return re.sub(r"<([a-z_]+)>", lambda match: _key(found[match[1]].value) if match[1] in found else match[0], text)
-
-
-def _key(value: str) -> str:
-    return value if re.fullmatch(r"[A-Za-z0-9_-]+", value) else spell((value,))
+    return _QUESTION.sub(lambda match: found[match[1]].value if match[1] in found else match[0], text)
 
 
 def _in_layers(question: str, path: KeyPath, pattern: str | None, trees: Sequence[Tree]) -> Answer | None:
@@ -136,7 +152,8 @@ def _in_layers(question: str, path: KeyPath, pattern: str | None, trees: Sequenc
 
 
 def _text(value: Value, pattern: str | None) -> str | None:
-    text = value if isinstance(value, str) else str(value)
+    """The value as the tool takes it; None if the pattern finds nothing in it."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     if pattern is None:
         return text
     match = re.search(pattern, text)
@@ -165,10 +182,17 @@ def conflicts(
         elif expected is None and ours[question] and not is_ours[question]:
             credential = question in _CREDENTIALS and bool(answer.value) and address_is_ours
             result.append(Conflict(question, answer, is_foreign_credential=credential))
-    given = [found[question] for question in reader.agree if found[question].value]
-    if len({(answer.slot, answer.layer) for answer in given}) > 1:
-        result.append(Conflict(given[1].question, given[1], address_is_ours, given[0]))
+    result.extend(_disagreement([found[question] for question in reader.agree], is_ours))
     return result
+
+
+def _disagreement(answers: Sequence[Answer], is_ours: Mapping[str, bool]) -> Iterator[Conflict]:
+    """The conflict of answers that must come from one slot, and do not; about the one that is not ours."""
+    given = [answer for answer in answers if answer.value]
+    if len({(answer.slot, answer.layer) for answer in given}) > 1:
+        *others, last = sorted(given, key=lambda answer: not is_ours[answer.question])
+        is_foreign = is_ours.get("base_url", False) and not is_ours[last.question]
+        yield Conflict(last.question, last, is_foreign, others[0])
 
 
 _CREDENTIALS = frozenset({"key", "x_key"})
@@ -185,23 +209,31 @@ def may_hold_key(tool: Tool, overlay: str, path: KeyPath) -> bool:
         for slot in reader.questions[question]
         if slot.kind == "path"
     ]
-    return any(slot[: len(mount) + len(path)] == (*mount, *path) for slot in slots for mount in mounts)
+    return any(_meets(slot, (*mount, *path)) for slot in slots for mount in mounts)
+
+
+def _meets(slot: KeyPath, path: KeyPath) -> bool:
+    """Whether one of the two holds the other, whatever the questions in the slot are answered."""
+    return all(
+        one == other or (type(one) is type(other) and _QUESTION.search(_wording(one)) is not None)
+        for one, other in zip(slot, path, strict=False)
+    )
 
 
 def _ours(
     slots: Sequence[Slot], found: Mapping[str, Answer], trees: Sequence[Tree], edits: Mapping[str, Sequence[Edit]]
 ) -> set[str]:
-    """The values that we set at the slots of one question."""
-    texts = (_substituted(slot.text, found) for slot in slots if slot.kind == "path")
-    paths = [parse_path(text) for text in texts if text is not None]
-    return {
-        str(value)
+    """The answers that we give at the slots of one question."""
+    places = [(path, slot.pattern) for slot in slots if slot.kind == "path" and (path := _path(slot, found))]
+    values = (
+        _text(value, pattern)
         for tree in trees
         if tree.layer.overlay
         for edit in edits.get(tree.layer.overlay, ())
-        for path in paths
-        if (value := _value_at(edit, path, tree.layer.at)) not in (MISSING, "")
-    }
+        for path, pattern in places
+        if (value := _value_at(edit, path, tree.layer.at)) is not MISSING
+    )
+    return {value for value in values if value}
 
 
 def _value_at(edit: Edit, path: KeyPath, at: str) -> Value | Missing:

@@ -16,8 +16,21 @@ from toolsync.errors import TemplateError
 from toolsync.facts import Facts
 from toolsync.overlay import placeholder
 from toolsync.overlay.model import ABSENT, TABLE, UNSET, Edit, Want
+from toolsync.overlay.placeholder import is_plain
 
-__all__ = ["ABSENT", "TABLE", "UNSET", "Edit", "Want", "check", "edits", "filled", "variables"]
+__all__ = [
+    "ABSENT",
+    "TABLE",
+    "UNSET",
+    "Edit",
+    "Want",
+    "check",
+    "edits",
+    "facts_named",
+    "filled",
+    "is_plain",
+    "variables",
+]
 
 
 def edits(overlay: Value, facts: Facts, *, now: str) -> tuple[Edit, ...]:
@@ -73,21 +86,19 @@ def variables(overlay: Value) -> Iterator[tuple[KeyPath, frozenset[str]]]:
             yield _with_items(path, overlay), placeholder.names(raw)
 
 
+def facts_named(overlay: Value) -> frozenset[str]:
+    """Every fact that an unfilled overlay names, in keys too."""
+    return frozenset[str]().union(*map(placeholder.names, _texts(overlay)))
+
+
 def check(overlay: Value) -> None:
     """Look at every placeholder of an unfilled overlay, in keys too.
 
     Raises:
         TemplateError: an unknown fact, or a text for an unset fact that its type does not have.
     """
-    if isinstance(overlay, str):
-        placeholder.check(overlay)
-    elif isinstance(overlay, Mapping):
-        for key, child in overlay.items():
-            placeholder.check(key)
-            check(child)
-    elif isinstance(overlay, list):
-        for child in overlay:
-            check(child)
+    for text in _texts(overlay):
+        placeholder.check(text)
 
 
 class _Filling:
@@ -163,6 +174,15 @@ class _Filling:
         for step, child in _children(raw):
             value, names = self.fill(child)
             yield self._key(step) if isinstance(step, str) else step, value, names
+
+
+def _texts(overlay: Value) -> Iterator[str]:
+    """Every key and every text of an overlay."""
+    if isinstance(overlay, str):
+        yield overlay
+    for step, child in _children(overlay):
+        yield from _texts(step)
+        yield from _texts(child)
 
 
 def _is_list_of_tables(value: Value) -> bool:

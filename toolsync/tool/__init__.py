@@ -1,0 +1,113 @@
+"""A tool as its template describes it: where its settings live, what it speaks, how it takes a key, who sets it too."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from toolsync import document as documents
+from toolsync.document import Document, Value
+from toolsync.errors import TemplateError, ToolsyncError
+from toolsync.facts import RAW_KEY_FACTS, WAYS
+from toolsync.overlay import check, facts_named
+from toolsync.tool.model import Dialect, FileRow, Layer, Reader, Slot, Tool
+from toolsync.tool.tracing import layers, readers, slot
+
+__all__ = ["Dialect", "FileRow", "Layer", "Reader", "Slot", "Tool", "read_tool", "slot"]
+
+
+def read_tool(name: str, texts: Mapping[str, str], *, is_users_own: bool = False) -> Tool:
+    """The tool in a template folder.
+
+    Args:
+        name: the folder's name.
+        texts: the folder's files by name; `tool.toml` is the manifest.
+        is_users_own: whether the folder is the user's.
+
+    Raises:
+        TemplateError: the manifest or an overlay is wrong; names the file.
+    """
+    manifest = _data(name, "tool.toml", texts)
+    files = tuple(_file_row(name, row, manifest, texts) for row in manifest.get("file", []))
+    if not files:
+        raise TemplateError(f"{name}/tool.toml: no [[file]]", hint="A tool needs at least one settings file.")
+    detect = manifest.get("detect", {})
+    return Tool(
+        name=name,
+        title=manifest.get("title", name),
+        speaks=tuple(manifest.get("speaks", ())),
+        reload=manifest.get("reload", ""),
+        commands=tuple(detect.get("commands", ())),
+        paths=tuple(detect.get("paths", ())),
+        running=tuple(manifest.get("running", ())),
+        key=_ways(name, manifest.get("key", {})),
+        files=files,
+        readers=tuple(readers(name, manifest.get("trace"), files)),
+        layers=tuple(layers(name, manifest.get("layer"), files)),
+        is_users_own=is_users_own,
+    )
+
+
+def _data(tool: str, name: str, texts: Mapping[str, str]) -> dict[str, Any]:
+    data: dict[str, Any] = _document(tool, name, documents.format_of(name), texts).data
+    return data
+
+
+def _document(tool: str, name: str, format: str, texts: Mapping[str, str]) -> Document:
+    if name not in texts:
+        raise TemplateError(f"{tool}/{name} is missing", hint=f"'{tool}/tool.toml' names it.")
+    return _parsed(tool, name, format, texts[name])
+
+
+def _parsed(tool: str, name: str, format: str, text: str) -> Document:
+    try:
+        return documents.parse(text.encode(), format)
+    except ToolsyncError as error:
+        raise TemplateError(f"{tool}/{name}: {error.message}", hint=error.hint) from error
+
+
+def _overlay(tool: str, name: str, format: str, texts: Mapping[str, str]) -> Document:
+    overlay = _document(tool, name, format, texts)
+    try:
+        check(overlay.data)
+    except TemplateError as error:
+        raise TemplateError(f"{tool}/{name}: {error.message}", hint=error.hint) from error
+    return overlay
+
+
+def _ways(tool: str, table: Mapping[str, Value]) -> Mapping[str, Value]:
+    unknown = [way for way in table if way not in WAYS]
+    if unknown:
+        known = ", ".join(WAYS)
+        raise TemplateError(f"{tool}/tool.toml: key.{unknown[0]} is no way a key can go", hint=f"Known: {known}.")
+    for way, spelling in table.items():
+        allowed = [name for name in RAW_KEY_FACTS if name != "key" or way in ("plaintext", "keyring")]
+        for name in sorted(facts_named(spelling) - {*allowed}):
+            hint = f"Known there: {', '.join(allowed)}."
+            raise TemplateError(f"{tool}/tool.toml: key.{way}: '<{name}>' is no key fact", hint=hint)
+    return dict(table)
+
+
+def _file_row(tool: str, row: Mapping[str, Any], manifest: Mapping[str, Any], texts: Mapping[str, str]) -> FileRow:
+    name = row["overlay"]
+    path = row.get("path", manifest.get("path", ()))
+    alternatives = (path,) if isinstance(path, str) else tuple(path)
+    if not alternatives:
+        raise TemplateError(f"{tool}/tool.toml: {name} has no path", hint="Say `path` in its [[file]].")
+    each = re.fullmatch(r"<([a-z_]+)\?>", alternatives[0]) if len(alternatives) == 1 else None
+    format = row.get("format") or documents.format_of(name)
+    overlay = _overlay(tool, name, format, texts)
+    if "new" in row:
+        _parsed(tool, f"tool.toml: the `new` of {name}", format, row["new"])
+    schema = _data(tool, row["schema"], texts) if "schema" in row else None
+    return FileRow(
+        overlay=name,
+        document=overlay,
+        path=() if each else alternatives,
+        each=each[1] if each else None,
+        format=format,
+        needs=row.get("needs", manifest.get("needs")),
+        new=row.get("new"),
+        schema=schema,
+    )

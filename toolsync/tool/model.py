@@ -1,0 +1,128 @@
+"""What a template says of a tool, as values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from toolsync.document import Document, Value
+
+Dialect = Literal["openai-chat", "openai-responses", "anthropic-messages", "gemini"]
+
+
+@dataclass(frozen=True)
+class FileRow:
+    """One settings file of a tool.
+
+    Attributes:
+        overlay: the overlay's file name in the template folder.
+        document: the overlay itself, unfilled.
+        path: alternatives, best first; or the name of a list fact (`<paths?>`) in `each`.
+        each: the list fact that names the files, one each, or None.
+        format: the settings file's format.
+        needs: the row counts only where this path exists.
+        new: what a file that does not exist starts as; None: the filled overlay with its comments.
+        schema: JSON Schema that the tool's file must meet, or None.
+    """
+
+    overlay: str
+    document: Document
+    path: tuple[str, ...]
+    format: str
+    each: str | None = None
+    needs: str | None = None
+    new: str | None = None
+    schema: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One place where the answer to a question may stand.
+
+    Attributes:
+        kind: `path` in the layers, `variable` of the environment, or `default` of the tool itself.
+        text: the path, the variable's name (or `<question>` that names it), or the default.
+        pattern: group 1 of it is the answer, or None for the whole value.
+    """
+
+    kind: Literal["path", "variable", "default"]
+    text: str
+    pattern: str | None = None
+
+    def __str__(self) -> str:
+        return {"path": self.text, "variable": f"${self.text}", "default": f"={self.text}"}[self.kind]
+
+
+@dataclass(frozen=True)
+class Reader:
+    """One program that reads the settings, and how it finds its answers.
+
+    Attributes:
+        name: empty when the tool has one reader only.
+        questions: the slots of each question, strongest first, in the order in which they are answered.
+        agree: questions whose answers must come from one slot.
+        expect: the answers that ours must give.
+    """
+
+    name: str
+    questions: Mapping[str, tuple[Slot, ...]]
+    agree: tuple[str, ...] = ()
+    expect: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One place that sets values, as the tool layers them.
+
+    Attributes:
+        name: what people call it.
+        kind: another file, one of our own rows, or the environment.
+        path: alternatives, for `file`.
+        overlay: the row's name, for `overlay`.
+        format: of the file.
+        at: the key under which the layer's tree is mounted, or "".
+        ignores: keys that this layer may not set.
+    """
+
+    name: str
+    kind: Literal["file", "overlay", "environment"]
+    path: tuple[str, ...] = ()
+    overlay: str = ""
+    format: str = ""
+    at: str = ""
+    ignores: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One template, read.
+
+    Attributes:
+        name: the folder's name; what `--tool` takes.
+        title: what people call it.
+        speaks: the dialects of its requests; the first is the one that is pinged.
+        reload: what a person must do for new values to count.
+        commands: programs whose presence on PATH shows that the tool is installed.
+        paths: files or folders that show it.
+        running: names of processes that write old values back.
+        shell: whose quoting rules hold for a command line in its settings.
+        key: each way the tool can take a key, best first, and how it spells it.
+        files: its settings files.
+        readers: who reads them; at least one.
+        layers: lowest first.
+        is_users_own: whether it comes from the user's config directory.
+    """
+
+    name: str
+    title: str
+    speaks: tuple[Dialect, ...]
+    reload: str
+    commands: tuple[str, ...]
+    paths: tuple[str, ...]
+    running: tuple[str, ...]
+    key: Mapping[str, Value]
+    files: tuple[FileRow, ...]
+    readers: tuple[Reader, ...]
+    layers: tuple[Layer, ...]
+    is_users_own: bool = False

@@ -1,0 +1,127 @@
+"""A tool's trace as its template spells it: questions, slots and layers; or one derived from the overlays."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterator, Mapping, Sequence
+from typing import Any
+
+from toolsync import document as documents
+from toolsync.document import Item, KeyPath
+from toolsync.document.keypath import parse as parse_path
+from toolsync.document.keypath import spell
+from toolsync.errors import TemplateError
+from toolsync.overlay import is_plain, variables
+from toolsync.tool.model import FileRow, Layer, Reader, Slot
+
+
+def readers(tool: str, table: Mapping[str, Any] | None, files: Sequence[FileRow]) -> Iterator[Reader]:
+    """The programs that read the tool's settings; without a `[trace]` one, derived from the overlays.
+
+    Raises:
+        TemplateError: a slot cannot be read, or speaks of a question that is not asked.
+    """
+    if table is None:
+        yield _derived(files)
+        return
+    if table and "expect" not in table and all(isinstance(value, Mapping) for value in table.values()):
+        for name, reader in table.items():
+            yield _reader(tool, name, reader)
+        return
+    yield _reader(tool, "", table)
+
+
+def layers(tool: str, rows: Sequence[Mapping[str, Any]] | None, files: Sequence[FileRow]) -> Iterator[Layer]:
+    """The places that set values, lowest first; without `[[layer]]` the tool's own files.
+
+    Raises:
+        TemplateError: a layer names a file that the tool does not have, or one of unknown format.
+    """
+    if rows is None:
+        for file in files:
+            yield Layer(file.overlay, "overlay", overlay=file.overlay, format=file.format)
+        return
+    overlays = [file.overlay for file in files]
+    for row in rows:
+        at, ignores = row.get("at", ""), tuple(row.get("ignores", ()))
+        if "environment" in row:
+            yield Layer(row["name"], "environment", at=row["environment"], ignores=ignores)
+        elif "overlay" in row:
+            if row["overlay"] not in overlays:
+                raise TemplateError(f"{tool}/tool.toml: layer '{row['name']}': no [[file]] has '{row['overlay']}'")
+            yield Layer(row["name"], "overlay", overlay=row["overlay"], at=at, ignores=ignores)
+        else:
+            path = (row["file"],) if isinstance(row["file"], str) else tuple(row["file"])
+            format = row.get("format") or documents.format_of(path[-1])
+            yield Layer(row["name"], "file", path=path, format=format, at=at, ignores=ignores)
+
+
+def _reader(tool: str, name: str, table: Mapping[str, Any]) -> Reader:
+    questions: dict[str, tuple[Slot, ...]] = {}
+    for question, slots in table.items():
+        if question not in ("agree", "expect"):
+            questions[question] = tuple(_slot(tool, question, text, known=questions) for text in slots)
+    agree, expect = tuple(table.get("agree", ())), dict(table.get("expect", {}))
+    for question in (*agree, *expect):
+        if question not in questions:
+            raise TemplateError(f"{tool}/tool.toml: trace speaks of '{question}', which it does not ask")
+    return Reader(name, questions, agree, expect)
+
+
+def _slot(tool: str, question: str, text: str, *, known: Container[str]) -> Slot:
+    """One slot of a question, which may speak of the questions answered before it."""
+    try:
+        read = slot(text)
+    except TemplateError as error:
+        raise TemplateError(f"{tool}/tool.toml: trace.{question}: {error.message}", hint=error.hint) from error
+    for name in re.findall(r"<([a-z_]+)>", read.text):
+        if name not in known:
+            raise TemplateError(f"{tool}/tool.toml: trace.{question}: '{text}' speaks of '{name}', not asked before it")
+    return read
+
+
+def slot(text: str) -> Slot:
+    """The slot in the manifest's spelling: a path, `path ~ regex`, `$VARIABLE`, `$<question>` or `=default`.
+
+    Raises:
+        TemplateError: the path is none, or the expression has not the one group that is the answer.
+    """
+    if text.startswith("="):
+        return Slot("default", text[1:])
+    if text.startswith("$"):
+        return Slot("variable", text[1:])
+    path, tilde, pattern = text.partition(" ~ ")
+    parse_path(path)
+    if tilde and _groups(pattern) != 1:
+        raise TemplateError(f"'{pattern}' is no regular expression with one group", hint="The group is the answer.")
+    return Slot("path", path, pattern if tilde else None)
+
+
+def _groups(pattern: str) -> int | None:
+    try:
+        return re.compile(pattern).groups
+    except re.error:
+        return None
+
+
+def _derived(files: Sequence[FileRow]) -> Reader:
+    """Without a trace of its own, a tool is taken to believe its own files."""
+    found: dict[str, list[Slot]] = {}
+    for row in files:
+        for path, names in variables(row.document.data):
+            question = _question(names)
+            if question is not None and _is_plain(path):
+                found.setdefault(question, []).append(Slot("path", spell(path)))
+    return Reader("", {question: tuple(slots) for question, slots in found.items()})
+
+
+def _question(names: frozenset[str]) -> str | None:
+    if any(name.endswith("_url") for name in names):
+        return "base_url"
+    if any(name.startswith("key_") for name in names):
+        return "key"
+    return "model" if "model" in names else None
+
+
+def _is_plain(path: KeyPath) -> bool:
+    return all(is_plain(step.value if isinstance(step, Item) else str(step)) for step in path)
