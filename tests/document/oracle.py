@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any
@@ -60,6 +62,17 @@ class Reading:
         return [token.text for token in self.tokens if token.is_comment]
 
 
+@contextmanager
+def room() -> Iterator[None]:
+    """A deeper stack for the oracle, which recurses, and for comparing what it found; the editor does without."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(20_000)
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
+
+
 def read(text: str) -> Reading:
     """The text's tokens and meaning.
 
@@ -68,7 +81,8 @@ def read(text: str) -> Reading:
     """
     tokens = list(_tokens(text.removeprefix("\ufeff"), len(text) - len(text.removeprefix("\ufeff"))))
     reader = _Reader([token for token in tokens if not token.is_comment])
-    value = reader.document()
+    with room():
+        value = reader.document()
     return Reading(value, tokens, reader.members)
 
 

@@ -30,6 +30,10 @@ INSERTS = {
     "comment beside the last stays its own": ('{\n  "a": 1 // a\n}', '{\n  "a": 1, // a\n  "new": 0\n}'),
     "block comment beside the last": ('{\n  "a": 1 /* a */\n}', '{\n  "a": 1, /* a */\n  "new": 0\n}'),
     "block comment over lines": ('{\n  "a": 1 /* a\n b */\n}', '{\n  "a": 1 /* a\n b */,\n  "new": 0\n}'),
+    "a block comment over lines, then a line comment": (
+        '{\n  "a": 1 /* a\n b */ // c\n}',
+        '{\n  "a": 1, /* a\n b */ // c\n  "new": 0\n}',
+    ),
     "comment below the last is nobody's": ('{\n  "a": 1\n  // z\n}', '{\n  "a": 1,\n  "new": 0\n  // z\n}'),
     "commented-out alternative": (
         '{\n  "a": 1\n  // , "old": true\n}',

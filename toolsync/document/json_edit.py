@@ -59,7 +59,7 @@ class Editor:
             return [Splice(anchor, 0, head + body(style) + ("," if self.keeps_trailing_comma else ""))]
         if not spread:
             return [Splice(anchor, 0, "," + head + body(style))]
-        comma = anchor if breaks(text, last.end, anchor) else last.end
+        comma = anchor if breaks(text, last.end, anchor) and not ends_line else last.end
         return [Splice(anchor, 0, head + body(style)), Splice(comma, 0, ",")]
 
     def _entry_style(self, chain: Sequence[Node], *, spread: bool) -> Style:
