@@ -139,7 +139,10 @@ def _apply(data: Mapping[str, Any]) -> Iterator[Line]:
         action: sum(file["action"] == action for file in data["files"]) for action in ("create", "change", "remove")
     }
     done = ", ".join(f"{_files(count)} {_PAST[action]}" for action, count in counts.items() if count)
-    yield Line(f"Applied profile '{data['profile']}': {done or 'everything was right already'}.", "good")
+    if data["tools"] or done:
+        yield Line(f"Applied profile '{data['profile']}': {done or 'everything was right already'}.", "good")
+    else:
+        yield Line("Nothing was applied.", "look")
     yield from _columns(
         [(tool["title"], tool["key"], tool["reload"]) for tool in data["tools"]], ("Tool", "Key", "Now")
     )

@@ -226,21 +226,25 @@ def _tool_plan(session: Session, tool: Tool, profile: Profile, wish: Wish) -> To
         spoken = " or ".join(tool.speaks)
         return Skipped(tool, f"{gateway.title} does not serve {spoken}, which is what it speaks")
     seen = for_tool(profile, tool.name)
-    consent = wish.allow_plaintext or profile.plaintext == "allow"
+    consent = profile.plaintext == "allow" or (profile.plaintext == "ask" and wish.allow_plaintext)
     secret = secret_headers(seen, tool)
     if secret and not consent:
         reason = f"the header {secret[0]} is secret, and a copy of it would stand in its own file"
-        return Skipped(tool, reason, _CONSENT, needs_consent=profile.plaintext == "ask")
+        return _unconsented(tool, profile, reason)
     seen = with_headers(session, seen) if secret else seen
     given = _facts(seen, gateway)
     way = delivery(session, tool, profile, consent=consent, key_variable=given["key_variable"].value)
     if isinstance(way, str):
-        return Skipped(tool, way, _CONSENT, needs_consent=profile.plaintext == "ask")
+        return _unconsented(tool, profile, way)
     files = _with_lists({**given, **way.facts}, overrides)
     return ToolPlan(tool, way, seen, files, notices=tuple(_exposures(tool, seen)))
 
 
-_CONSENT = '`--allow-plaintext`, or `plaintext = "allow"` in the profile, gives it.'
+def _unconsented(tool: Tool, profile: Profile, reason: str) -> Skipped:
+    if profile.plaintext == "never":
+        return Skipped(tool, reason)
+    hint = '`--allow-plaintext`, or `plaintext = "allow"` in the profile, gives it.'
+    return Skipped(tool, reason, hint, needs_consent=True)
 
 
 def _facts(profile: Profile, gateway: Gateway | None) -> Facts:

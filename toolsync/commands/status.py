@@ -48,9 +48,10 @@ def status(session: Session, wish: Wish) -> Result:
 
     Raises:
         MemoryFileError, FileError, TemplateError: what is needed cannot be read.
-        UsageError: an unknown tool.
+        ProfileError, UsageError: the wish names a profile or a tool that there is not.
     """
     memory = memories.read(memories.path_in(session.state))
+    _check(session, wish)
     plan, problem = _plan(session, wish)
     places = sorted(_places(session, memory, plan, wish), key=lambda place: (place.tool, place.file))
     drifted = [place for place in places if place.applied in ("changed", "gone") or place.wanted == "differs"]
@@ -64,6 +65,14 @@ def status(session: Session, wish: Wish) -> Result:
     }
     is_problem = bool(drifted) or data["recovery_due"] or any(message.level == "problem" for message in messages)
     return Result("status", data, tuple(messages), PROBLEM if is_problem else DONE)
+
+
+def _check(session: Session, wish: Wish) -> None:
+    known = registry.tools(session.config.parent)
+    for name in wish.tools:
+        registry.named(known, name)
+    if wish.profile is not None:
+        session.profiles().get(wish.profile)
 
 
 def _plan(session: Session, wish: Wish) -> tuple[Plan | None, Message | None]:

@@ -277,4 +277,6 @@ class _Scanner:
         if self.at >= len(self.text) and self.open:
             self.at, reason = self.open[-1].start, f"unclosed '{self.open[-1].bracket}'"
         line, column = place(self.text, self.at)
-        return DocumentError(reason, line=line, column=column, hint="Mend it by hand; a broken file is never touched.")
+        return DocumentError(
+            reason, line=line, column=column, hint="Mend it by hand; a file that cannot be parsed is never touched."
+        )
