@@ -118,8 +118,9 @@ def _request(request: Mapping[str, Any], at: str) -> Iterator[Fact]:
         yield Fact(name, value if value != {} else None, f"{at}.{name}")
     seconds = request.get("timeout_seconds")
     if seconds is not None:
-        yield Fact("timeout_ms", round(seconds * 1000), f"{at}.timeout_seconds")
-        yield Fact("timeout_ms_text", str(round(seconds * 1000)), f"{at}.timeout_seconds")
+        milliseconds = max(1, round(seconds * 1000))  # 0 means no limit at all to many tools
+        yield Fact("timeout_ms", milliseconds, f"{at}.timeout_seconds")
+        yield Fact("timeout_ms_text", str(milliseconds), f"{at}.timeout_seconds")
     if request.get("max_tokens") is not None:
         yield Fact("max_tokens_text", str(request["max_tokens"]), f"{at}.max_tokens")
     headers = request.get("headers")

@@ -33,7 +33,9 @@ class Places:
     platform: Platform
 
 
-_VARIABLE = re.compile(r"\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})")
+_VARIABLE = re.compile(
+    r"^~(?=[/\\]|$)|<(?P<place>project|root)>|\$(?:(?P<bare>[A-Za-z_]\w*)|\{(?P<braced>[A-Za-z_]\w*)\})", re.ASCII
+)
 _BRACES = re.compile(r"\{([^{}$]*,[^{}]*)\}")
 
 
@@ -48,24 +50,28 @@ def candidates(spec: str | Sequence[str], places: Places) -> tuple[Path, ...]:
     """
     alternatives = [spec] if isinstance(spec, str) else list(spec)
     for alternative in alternatives:
-        expanded = _expanded(alternative, places)
-        if expanded is not None:
-            return tuple(_absolute(text) for text in _spread(expanded))
+        expanded = [_expanded(text, places) for text in _spread(alternative)]
+        if None not in expanded:
+            return tuple(_absolute(text) for text in expanded if text is not None)
     raise TemplateError(
         f"no path can be made of {', '.join(alternatives)}", hint="A variable that it names is not set."
     )
 
 
 def _expanded(text: str, places: Places) -> str | None:
-    text = text.replace("<project>", str(places.project)).replace("<root>", str(places.root).rstrip("/\\"))
-    known = {**places.environ, "APP_CONFIG": _app_config(places)}
-    for match in _VARIABLE.finditer(text):
-        if not known.get(match[1] or match[2]):
-            return None
-    text = _VARIABLE.sub(lambda match: known[match[1] or match[2]], text)
-    if text == "~" or text.startswith(("~/", "~\\")):
-        text = str(places.home) + text[1:]
-    return text
+    """The text with its variables filled, once: what is filled in is a path already; None if one is not set."""
+    if any(_filled(match, places) is None for match in _VARIABLE.finditer(text)):
+        return None
+    return _VARIABLE.sub(lambda match: _filled(match, places) or "", text)
+
+
+def _filled(match: re.Match[str], places: Places) -> str | None:
+    if match[0] == "~":
+        return str(places.home)
+    if match["place"]:
+        return str(places.project) if match["place"] == "project" else str(places.root).rstrip("/\\")
+    name = match["bare"] or match["braced"]
+    return _app_config(places) if name == "APP_CONFIG" else places.environ.get(name) or None
 
 
 def _app_config(places: Places) -> str:
@@ -73,7 +79,8 @@ def _app_config(places: Places) -> str:
         return str(places.home / "Library" / "Application Support")
     if places.platform == "win32":
         return places.environ.get("APPDATA") or str(places.home / "AppData" / "Roaming")
-    return places.environ.get("XDG_CONFIG_HOME") or str(places.home / ".config")
+    xdg = places.environ.get("XDG_CONFIG_HOME", "")
+    return xdg if Path(xdg).is_absolute() else str(places.home / ".config")  # the standard ignores a relative one
 
 
 def _spread(text: str) -> list[str]:
@@ -85,5 +92,7 @@ def _spread(text: str) -> list[str]:
 def _absolute(text: str) -> Path:
     path = Path(text)
     if not path.is_absolute():
-        raise TemplateError(f"'{text}' is not an absolute path", hint="Start it with ~, / or a variable.")
+        raise TemplateError(
+            f"'{text}' is not an absolute path", hint="Start it with ~, / or a variable that holds an absolute path."
+        )
     return path

@@ -49,7 +49,14 @@ def is_installed(tool: Tool, places: Places) -> bool:
     search = places.environ.get("PATH", "")
     if any(shutil.which(command, path=search) for command in tool.commands):
         return True
-    return any(file.exists() for spec in tool.paths for file in candidates(spec, places))
+    return any(file.exists() for spec in tool.paths for file in _candidates(spec, places))
+
+
+def _candidates(spec: str, places: Places) -> tuple[Path, ...]:
+    try:
+        return candidates(spec, places)
+    except TemplateError:  # a variable that is not set here shows nothing
+        return ()
 
 
 def _folders(parent: Path) -> Iterator[Path]:
@@ -60,9 +67,9 @@ def _folders(parent: Path) -> Iterator[Path]:
 
 def _texts(folder: Path) -> dict[str, str]:
     texts: dict[str, str] = {}
-    for file in sorted(folder.iterdir()):
+    for file in sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith(".")):
         try:
-            texts[file.name] = file.read_bytes().decode() if file.is_file() else ""
+            texts[file.name] = file.read_bytes().decode()
         except (OSError, UnicodeDecodeError) as error:
             raise TemplateError(f"{printable(str(file))} cannot be read: {error}") from error
     return texts

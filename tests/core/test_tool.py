@@ -1,0 +1,334 @@
+"""Templates as they are read: the shipped ones, bad ones with their messages, slots, and derived traces."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from tests.core.test_paths import places
+from toolsync import document, resources
+from toolsync.errors import TemplateError
+from toolsync.facts import RAW_KEY_FACTS
+from toolsync.overlay import check
+from toolsync.registry import is_installed, named, tools
+from toolsync.tool import Layer, Reader, Slot, Tool, read_tool, slot
+
+SHIPPED = sorted(path for path in (resources.folder("templates") / "tools").iterdir() if path.is_dir())
+MANIFEST = '[[file]]\noverlay = "s.json"\npath = "~/s.json"\n'
+
+
+def texts(folder: Path) -> dict[str, str]:
+    return {file.name: file.read_text(encoding="utf-8") for file in folder.iterdir()}
+
+
+def tool(manifest: str = MANIFEST, overlay: str = '{"url": "<openai_url>"}', **more: str) -> Tool:
+    return read_tool(
+        "t", {"tool.toml": manifest, "s.json": overlay, **{name.replace("_", "."): text for name, text in more.items()}}
+    )
+
+
+# The shipped ones
+
+
+@pytest.mark.parametrize("folder", SHIPPED, ids=lambda folder: folder.name)
+def test_a_shipped_template_reads_and_meets_the_schema(folder: Path) -> None:
+    manifest = document.parse((folder / "tool.toml").read_bytes(), "toml").data
+    jsonschema.Draft202012Validator(resources.schema("tool")).validate(manifest)
+    read = read_tool(folder.name, texts(folder))
+    assert (read.name, read.title, read.reload) == (folder.name, manifest["title"], manifest["reload"])
+
+
+@pytest.mark.parametrize("folder", SHIPPED, ids=lambda folder: folder.name)
+def test_a_shipped_template_has_no_file_that_its_manifest_does_not_name(folder: Path) -> None:
+    manifest = document.parse((folder / "tool.toml").read_bytes(), "toml").data
+    named_files = {row[key] for row in manifest["file"] for key in ("overlay", "schema") if key in row}
+    assert {file.name for file in folder.iterdir()} == {"tool.toml", *named_files}
+
+
+@pytest.mark.parametrize("folder", SHIPPED, ids=lambda folder: folder.name)
+def test_a_shipped_template_sets_an_address_a_model_and_a_key(folder: Path) -> None:
+    questions = [reader.questions for reader in read_tool(folder.name, texts(folder)).readers]
+    assert [sorted({"base_url", "model", "key"} - asked.keys()) for asked in questions] == [[]] * len(questions)
+
+
+def test_claude_codes_manifest_says_who_else_may_set_the_same() -> None:
+    claude = tools(Path("/nonexistent"))["claude-code"]
+    assert [(layer.name, layer.kind, layer.at) for layer in claude.layers] == [
+        ("login", "file", "login"),
+        ("shell", "environment", "env"),
+        ("user", "overlay", ""),
+        ("project", "file", ""),
+        ("local", "file", ""),
+        ("managed", "file", ""),
+    ]
+    assert claude.readers[0].agree == ("key", "x_key")
+    assert claude.readers[0].expect == {"cloud": ""}
+
+
+# Slots
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a.b", Slot("path", "a.b")),
+        ('a."dotted.key"', Slot("path", 'a."dotted.key"')),
+        ("models[alias=<alias>].name", Slot("path", "models[alias=<alias>].name")),
+        ("$NAME", Slot("variable", "NAME")),
+        ("$<key_env>", Slot("variable", "<key_env>")),
+        ("=https://api.example", Slot("default", "https://api.example")),
+        ("=", Slot("default", "")),
+        ("model ~ ^toolsync/(.*)$", Slot("path", "model", "^toolsync/(.*)$")),
+        ("a ~ (x ~ y)", Slot("path", "a", "(x ~ y)")),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_slot_is_read_and_spelled(text: str, expected: Slot) -> None:
+    assert slot(text) == expected
+    assert str(slot(text)) == text.partition(" ~ ")[0]
+
+
+# Bad ones
+
+TRACE = f"{MANIFEST}[trace]\n"
+BAD: dict[str, tuple[dict[str, str], str]] = {
+    "no manifest": ({}, "t/tool.toml is missing"),
+    "no file": ({"tool.toml": 'title = "T"'}, "t/tool.toml: no [[file]]"),
+    "no overlay": ({"tool.toml": MANIFEST}, "t/s.json is missing"),
+    "unknown fact": ({"tool.toml": MANIFEST, "s.json": '{"a": "<modell>"}'}, "t/s.json: '<modell>' is no fact"),
+    "wrong default": (
+        {"tool.toml": MANIFEST, "s.json": '{"a": "<max_tokens|x>"}'},
+        "t/s.json: '<max_tokens|x>': 'x' is no whole number",
+    ),
+    "unknown format": (
+        {"tool.toml": '[[file]]\noverlay = "s.ini"\npath = "~/s.ini"', "s.ini": ""},
+        "'s.ini' does not tell its format",
+    ),
+    "no path": ({"tool.toml": '[[file]]\noverlay = "s.json"', "s.json": "{}"}, "t/tool.toml: s.json has no path"),
+    "no schema": ({"tool.toml": f'{MANIFEST}schema = "x.json"', "s.json": "{}"}, "t/x.json is missing"),
+    "unreadable start": (
+        {"tool.toml": f'{MANIFEST}new = "{{"', "s.json": "{}"},
+        "t/tool.toml: the `new` of s.json: 1:1: unclosed '{'",
+    ),
+    "unknown way": (
+        {"tool.toml": f'{MANIFEST}[key]\npost = "x"', "s.json": "{}"},
+        "t/tool.toml: key.post is no way a key can go",
+    ),
+    "unknown key fact": (
+        {"tool.toml": f'{MANIFEST}[key]\nenv = "<key_name>"', "s.json": "{}"},
+        "t/tool.toml: key.env: '<key_name>' is no key fact",
+    ),
+    "the key where only its name may go": (
+        {"tool.toml": f'{MANIFEST}[key]\nenv = {{ a = ["<key>"] }}', "s.json": "{}"},
+        "t/tool.toml: key.env: '<key>' is no key fact",
+    ),
+    "agree on nothing": (
+        {"tool.toml": f'{TRACE}agree = ["key"]', "s.json": "{}"},
+        "t/tool.toml: trace speaks of 'key', which it does not ask",
+    ),
+    "expect of nothing": (
+        {"tool.toml": f'{TRACE}expect = {{ cloud = "" }}', "s.json": "{}"},
+        "t/tool.toml: trace speaks of 'cloud', which it does not ask",
+    ),
+    "question before its time": (
+        {"tool.toml": f'{TRACE}key = ["$<env>"]\nenv = ["e"]', "s.json": "{}"},
+        "t/tool.toml: trace.key: '$<env>' speaks of 'env', not asked before it",
+    ),
+    "slot that is no path": (
+        {"tool.toml": f'{TRACE}key = ["a b"]', "s.json": "{}"},
+        "t/tool.toml: trace.key: 'a b' is no path: cannot read on at character 2",
+    ),
+    "slot without a group": (
+        {"tool.toml": f'{TRACE}key = ["a ~ x"]', "s.json": "{}"},
+        "t/tool.toml: trace.key: 'x' is no regular expression with one group",
+    ),
+    "slot that is no expression": (
+        {"tool.toml": f'{TRACE}key = ["a ~ (x"]', "s.json": "{}"},
+        "t/tool.toml: trace.key: '(x' is no regular expression with one group",
+    ),
+    "layer of no file": (
+        {"tool.toml": f'{MANIFEST}[[layer]]\nname = "user"\noverlay = "x.json"', "s.json": "{}"},
+        "t/tool.toml: layer 'user': no [[file]] has 'x.json'",
+    ),
+    "layer of unknown format": (
+        {"tool.toml": f'{MANIFEST}[[layer]]\nname = "user"\nfile = "~/.rc"', "s.json": "{}"},
+        "'~/.rc' does not tell its format",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("files", "message"), BAD.values(), ids=BAD)
+def test_a_bad_template_says_where_and_what(files: dict[str, str], message: str) -> None:
+    with pytest.raises(TemplateError) as error:
+        read_tool("t", files)
+    assert error.value.message == message
+
+
+@pytest.mark.parametrize(
+    ("files", "place"),
+    [
+        ({"tool.toml": "a = "}, "t/tool.toml: 1:5: "),
+        ({"tool.toml": MANIFEST, "s.json": '{"a": }'}, "t/s.json: 1:7: "),
+        ({"tool.toml": f"{MANIFEST}schema = 's.toml'", "s.json": "{}", "s.toml": "\n]"}, "t/s.toml: 2:1: "),
+    ],
+    ids=["manifest", "overlay", "schema"],
+)
+def test_a_template_that_cannot_be_parsed_says_where(files: dict[str, str], place: str) -> None:
+    with pytest.raises(TemplateError) as error:
+        read_tool("t", files)
+    assert error.value.message[: len(place)] == place
+
+
+@pytest.mark.parametrize("way", ["command", "keyring", "env", "file", "plaintext"])
+def test_every_way_may_be_spelled_with_its_facts(way: str) -> None:
+    allowed = [name for name in RAW_KEY_FACTS if name != "key" or way in ("plaintext", "keyring")]
+    spelled = ", ".join(f'{name} = "<{name}>"' for name in allowed)
+    assert list(tool(f"{MANIFEST}[key]\n{way} = {{ {spelled} }}").key) == [way]
+
+
+# Rows
+
+
+def test_rows_inherit_path_and_needs_and_may_say_their_own() -> None:
+    manifest = """
+path = "~/a.json"
+needs = "~/n"
+[[file]]
+overlay = "s.json"
+[[file]]
+overlay = "o.json"
+path = ["$X/b", "~/b"]
+format = "jsonc"
+needs = "~/m"
+new = "{}"
+"""
+    rows = tool(manifest, o_json="{}").files
+    assert [(row.overlay, row.path, row.format, row.needs, row.new) for row in rows] == [
+        ("s.json", ("~/a.json",), "json", "~/n", None),
+        ("o.json", ("$X/b", "~/b"), "jsonc", "~/m", "{}"),
+    ]
+
+
+def test_a_row_for_each_of_a_list_of_paths() -> None:
+    (row,) = tool('[[file]]\noverlay = "s.json"\npath = "<paths?>"').files
+    assert (row.each, row.path) == ("paths", ())
+
+
+# Traces
+
+
+def test_a_trace_of_one_reader_or_of_several() -> None:
+    one = tool(f'{TRACE}mode = ["m", "=a"]\nkey = ["k.<mode>"]\nexpect = {{ mode = "a" }}').readers
+    several = tool(f'{MANIFEST}[trace.x]\nkey = ["k"]\n[trace.y]\nkey = ["l"]\nagree = ["key"]').readers
+    mode, key = (Slot("path", "m"), Slot("default", "a")), (Slot("path", "k.<mode>"),)
+    assert one == (Reader("", {"mode": mode, "key": key}, (), {"mode": "a"}),)
+    assert several == (
+        Reader("x", {"key": (Slot("path", "k"),)}),
+        Reader("y", {"key": (Slot("path", "l"),)}, ("key",)),
+    )
+
+
+def test_an_empty_trace_asks_nothing() -> None:
+    assert tool(TRACE).readers == (Reader("", {}),)
+
+
+def test_without_a_trace_a_tool_is_taken_to_believe_its_own_files() -> None:
+    overlay = """{
+      "url": "<openai_url>", "root": "<root_url>", "m": { "default": "x/<model>", "<model>": "<model>" },
+      "auth": { "key": "<key_ref>" }, "headers": "<headers|absent>", "small": "<model_small?>",
+      "list": [ { "name": "own", "url": "<openai_url>" }, { "name": "<provider_name>", "key": "<key_env?>" } ]
+    }"""
+    read = tool(f'{MANIFEST}[[file]]\noverlay = "o.json"\npath = "~/o"', overlay, o_json='{"model": "<model>"}')
+    assert read.readers == (
+        Reader(
+            "",
+            {
+                "base_url": (Slot("path", "url"), Slot("path", "root"), Slot("path", "list[name=own].url")),
+                "model": (Slot("path", "m.default"), Slot("path", "model")),
+                "key": (Slot("path", "auth.key"),),
+            },
+        ),
+    )
+    assert read.layers == (
+        Layer("s.json", "overlay", overlay="s.json", format="json"),
+        Layer("o.json", "overlay", overlay="o.json", format="json"),
+    )
+
+
+# The registry
+
+
+def own(config: Path, name: str, **files: str) -> Path:
+    folder = config / "tools" / name
+    folder.mkdir(parents=True)
+    for file, text in files.items():
+        (folder / file.replace("_", ".")).write_text(text)
+    return folder
+
+
+def test_a_users_own_tool_wins_by_name_and_stands_among_the_others(tmp_path: Path) -> None:
+    own(tmp_path, "codex", tool_toml=MANIFEST, s_json="{}")
+    own(tmp_path, "aaa", tool_toml=MANIFEST, s_json="{}")
+    (tmp_path / "tools" / "no-tool").mkdir()
+    known = tools(tmp_path)
+    assert list(known) == sorted({"aaa", *(folder.name for folder in SHIPPED)})
+    assert [name for name, one in known.items() if one.is_users_own] == ["aaa", "codex"]
+
+
+def test_what_a_file_browser_leaves_in_a_folder_does_no_harm(tmp_path: Path) -> None:
+    folder = own(tmp_path, "mine", tool_toml=MANIFEST, s_json="{}")
+    (folder / ".DS_Store").write_bytes(b"\x00\xff")
+    (folder / "old").mkdir()
+    assert tools(tmp_path)["mine"].title == "mine"
+
+
+@pytest.mark.parametrize(
+    ("manifest", "message"),
+    [
+        (f'{MANIFEST}titel = "x"', "tool.toml: file.0: Additional properties are not allowed ('titel' was unexpected)"),
+        (MANIFEST, "mine/s.json is missing"),
+    ],
+    ids=["schema", "missing file"],
+)
+def test_a_users_own_bad_tool_is_named_with_its_folder(tmp_path: Path, manifest: str, message: str) -> None:
+    folder = own(tmp_path, "mine", tool_toml=manifest)
+    with pytest.raises(TemplateError) as error:
+        tools(tmp_path)
+    assert error.value.message == f"{folder}: {message}"
+
+
+def test_an_unknown_tool_is_answered_with_those_there_are() -> None:
+    known: Any = {"claude-code": None, "codex": None}
+    with pytest.raises(Exception, match="unknown tool 'codx'") as error:
+        named(known, "codx")
+    assert getattr(error.value, "hint", "") == "Did you mean 'codex'? Known: claude-code, codex."
+
+
+@pytest.mark.parametrize(
+    ("detect", "expected"),
+    [
+        ('commands = ["here"]', True),
+        ('commands = ["elsewhere"]', False),
+        ('paths = ["~/.tool"]', True),
+        ('paths = ["~/.other"]', False),
+        ('paths = ["$UNSET/x", "~/.tool"]', True),
+        ('paths = ["$UNSET/x"]', False),
+        ("", False),
+    ],
+)
+def test_a_tool_is_found_by_its_program_or_its_folder(tmp_path: Path, detect: str, *, expected: bool) -> None:
+    (tmp_path / ".tool").mkdir()
+    program = tmp_path / "here"
+    program.write_text("")
+    program.chmod(0o755)
+    at = places(home=str(tmp_path), environ={"PATH": str(tmp_path)})
+    assert is_installed(tool(f"{MANIFEST}[detect]\n{detect}"), at) is expected
+
+
+def test_every_shipped_overlay_names_known_facts_only() -> None:
+    for one in tools(Path("/nonexistent")).values():
+        for row in one.files:
+            check(row.document.data)
