@@ -182,3 +182,21 @@ def test_corpus_real_files_come_back_byte_identical_value_by_value(row: dict[str
         document = document.set(path, value)
 
     assert value_wise(document, origin).text == text
+
+
+WRONG = {
+    "a comment is gone": ("a = 1 # c\n", "a = 1\nb.k = 1\n"),
+    "a comment is another key's": ("a = 1 # c\n", "a = 1\nb.k = 1 # c\n"),
+    "a comment is above another key": ("# c\n[t]\n", "# c\nb.k = 1\n[t]\n"),
+    "a line is spaced anew": ("a=1\nc=2\n", "a = 1\nc = 2\nb.k = 1\n"),
+    "a key is gone": ("a = 1\nc = 2\n", "a = 1\nb.k = 1\n"),
+    "lines change places": ("a = 1\nc = 2\n", "c = 2\na = 1\nb.k = 1\nd = 1\n"),
+    "a line end is another": ("a = 1\r\nc = 1\r\n", "a = 1\r\nc = 1\nb.k = 1\r\n"),
+    "a key belongs to another table": ("a.x = 1\nz = 2\n", "a.x = 1\n[b]\nk = 1\nz = 2\n"),
+    "blank lines come": ("a = 1\n", "a = 1\n\n\n\n\n\n[b]\nk = 1\n"),
+}
+
+
+@pytest.mark.parametrize(("before", "after"), WRONG.values(), ids=WRONG)
+def test_the_oracle_sees_what_an_editor_can_do_wrong(before: str, after: str) -> None:
+    assert faults(before, "insert", ("b", "k"), 1, after) != []

@@ -18,7 +18,7 @@ def section_added(layout: Layout, path: Place, lines: Sequence[str]) -> Splice:
     """
     spot, known = layout.spot_for_table(path), layout.lines
     if spot == len(known):
-        return _inserted(layout, spot, ["", *lines] if known else lines)
+        return _inserted(layout, spot, ["", *lines] if _holds_something(layout, spot) else lines)
     return _inserted(layout, spot, [*lines, ""] if isinstance(known[spot - 1], Blank) else lines)
 
 
@@ -35,7 +35,8 @@ def key_added(layout: Layout, section: Place, key: str, text: str) -> Splice:
     if section:
         header = layout.statements[layout.headers[section]]
         return _inserted(layout, spot, [f"{_indent(layout, header)}{key} = {text}"])
-    before = [""] if spot > 0 and (spot == len(known) or not isinstance(known[spot - 1], Blank)) else []
+    is_apart = spot < len(known) and isinstance(known[spot - 1], Blank)
+    before = [""] if _holds_something(layout, spot) and not is_apart else []
     after = [""] if spot < len(known) and not isinstance(known[spot], Blank) else []
     return _inserted(layout, spot, [*before, f"{key} = {text}", *after])
 
@@ -117,11 +118,14 @@ def _superfluous_blank(layout: Layout, first: int, end: int, gone: set[int]) -> 
     if before is None:
         return [after] if after is not None and is_blank_after else []
     if after is None:
-        parts_something = any(not isinstance(line, Blank) for line in layout.lines[:before])
-        return [before] if is_blank_before and parts_something else []
+        return [before] if is_blank_before and _holds_something(layout, before) else []
     if not (is_blank_before and is_blank_after):
         return []
     return [before if isinstance(layout.lines[first], Header) else after]
+
+
+def _holds_something(layout: Layout, end: int) -> bool:
+    return any(not isinstance(line, Blank) for line in layout.lines[:end])
 
 
 def _run_removed(layout: Layout, first: int, end: int) -> Splice:
