@@ -1,0 +1,170 @@
+"""After the tests: no invented key may stand in anything that was written, printed or logged, but where it must.
+
+A pytest plugin. What it looks through: every file under pytest's folder for temporary files (the homes of the real
+clients too), what each test printed, what toolsync's own processes said, and every log record of any level. What may
+hold a key is in `ALLOWED`, each with the reason; anything else fails the run.
+"""
+
+from __future__ import annotations
+
+import base64
+import logging
+import re
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.keys import MARK
+
+ALLOWED: Sequence[tuple[str, str, str]] = ()
+"""Test, place and reason: regular expressions over a test's id, and over `file PATH`, `stdout` and the like."""
+
+
+@dataclass(frozen=True)
+class Leak:
+    """A key where none may be.
+
+    Attributes:
+        test: the id of the test, empty where it is not known.
+        place: `file PATH` in the test's own folder (or in that of all tests), `stdout`, `stderr`, `log NAME`.
+    """
+
+    test: str
+    place: str
+
+    @property
+    def is_allowed(self) -> bool:
+        """Whether the list says that it may be there."""
+        return any(re.search(test, self.test) and re.fullmatch(place, self.place) for test, place, _ in ALLOWED)
+
+
+def holds_key(content: bytes) -> bool:
+    """Whether an invented key stands in `content`, also as UTF-16 or in base64."""
+    return any(form in content for form in _FORMS)
+
+
+def _forms(text: str) -> Iterator[bytes]:
+    raw = text.encode()
+    yield raw
+    yield text.encode("utf-16-le")
+    for before in range(3):  # base64 looks different at each place in its groups of three
+        encoded = base64.b64encode(bytes(before) + raw)
+        yield encoded[(before * 4 + 2) // 3 : len(raw + bytes(before)) // 3 * 4]
+
+
+_FORMS = tuple(_forms(MARK))
+
+
+@dataclass
+class _Watch(logging.Handler):
+    """Notes each key that it sees, and the test that was running."""
+
+    test: str = ""
+    folders: dict[Path, str] = field(default_factory=dict)
+    seen: set[Leak] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        super().__init__(logging.NOTSET)
+
+    __hash__ = object.__hash__
+
+    def look(self, place: str, content: str | bytes | None) -> None:
+        raw = content.encode(errors="replace") if isinstance(content, str) else content
+        if raw and holds_key(raw):
+            self.seen.add(Leak(self.test, place))
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.look(f"log {record.name}", logging.Formatter().format(record))
+
+    def look_through(self, root: Path) -> None:
+        for path in sorted(root.rglob("*")):
+            self.test, inner = self._owner(path, root)
+            self.look(f"name of {inner}", str(inner))
+            if path.is_file() and not path.is_symlink():
+                self.look(f"file {inner}", path.read_bytes())
+
+    def _owner(self, path: Path, root: Path) -> tuple[str, Path]:
+        for folder in path.parents:
+            if folder in self.folders:
+                return self.folders[folder], path.relative_to(folder)
+        return "", path.relative_to(root)
+
+
+_watch = _Watch()
+
+
+def pytest_configure() -> None:
+    logging.getLogger().addHandler(_watch)
+    logging.getLogger().setLevel(logging.DEBUG)
+    _spy(pytest.CaptureFixture, "readouterr", _captured)
+    _spy(subprocess.Popen, "communicate", _said)
+
+
+def _spy(owner: Any, name: str, look: Any) -> None:
+    """Let `look` see what `owner.name` returns, whoever calls it."""
+    original = getattr(owner, name)
+
+    def spied(self: Any, *args: Any, **kwargs: Any) -> Any:
+        result = original(self, *args, **kwargs)
+        look(self, result)
+        return result
+
+    setattr(owner, name, spied)
+
+
+def _captured(_fixture: object, result: Any) -> None:
+    _watch.look("stdout", result.out)
+    _watch.look("stderr", result.err)
+
+
+def _said(process: Any, result: Any) -> None:
+    """What a process said, if it is toolsync: others (a helper that a test invents) may print what they like."""
+    words = [str(word) for word in process.args] if isinstance(process.args, list | tuple) else [str(process.args)]
+    if not any("toolsync" in word for word in words):
+        return
+    out, err = result
+    if "print" not in words:  # `key print` prints the key: that is what it is for
+        _watch.look("stdout of toolsync", out)
+    _watch.look("stderr of toolsync", err)
+
+
+def pytest_runtest_logstart(nodeid: str) -> None:
+    _watch.test = nodeid
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    folder = getattr(item, "funcargs", {}).get("tmp_path")
+    if folder is not None:
+        _watch.folders[folder] = item.nodeid
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    for name, text in report.sections:
+        _watch.look(name, text)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    factory: Any = getattr(session.config, "_tmp_path_factory", None)
+    root = getattr(factory, "_basetemp", None)
+    if root is not None:
+        _watch.look_through(root)
+    if _leaks() and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    leaks = _leaks()
+    if leaks:
+        terminalreporter.section("keys where none may be", red=True)
+        for leak in leaks:
+            terminalreporter.line(f"{leak.place}  ({leak.test or 'no single test'})")
+
+
+def _leaks() -> list[Leak]:
+    return sorted((leak for leak in _watch.seen if not leak.is_allowed), key=lambda leak: (leak.test, leak.place))
