@@ -15,8 +15,8 @@ import pytest
 from tests.conftest import needs
 from tests.transaction import write
 from toolsync import disk
-from toolsync.errors import ChangedError, FileError, ToolsyncError, TransactionError
-from toolsync.transaction import StoreCommit, Write, commit, pending, recover
+from toolsync.errors import ChangedError, FileError, KeyringLockedError, ToolsyncError, TransactionError
+from toolsync.transaction import Alongside, StoreCommit, Write, commit, lock, pending, recover
 from toolsync.transaction import journal as journals
 
 posix = pytest.mark.skipif(os.name != "posix", reason="POSIX links and modes")
@@ -298,6 +298,52 @@ def test_a_file_that_appeared_is_a_lost_race(home: Path) -> None:
     with pytest.raises(ChangedError, match="was made by another program meanwhile"):
         run(home, planned)
     assert (home / "a").read_text() == "theirs"
+
+
+class Watcher(Alongside):
+    """Notes what it is asked, and whether the lock was held then."""
+
+    def __init__(self, state: Path, *, fails: bool = False) -> None:
+        self.state, self.fails = state, fails
+        self.asked: list[str] = []
+
+    def note(self, what: str) -> None:
+        self.asked.append(what)
+        with pytest.raises(TransactionError, match="is writing"), lock.held(self.state, 0):
+            pass
+
+    def prepare(self) -> None:
+        self.note("prepare")
+        if self.fails:
+            raise KeyringLockedError("locked")
+
+    def take_back(self) -> None:
+        self.note("take back")
+
+    def finish(self) -> None:
+        self.note("finish")
+
+
+def test_what_is_done_alongside_is_done_under_the_lock(home: Path) -> None:
+    watcher = Watcher(home / "state")
+    commit([write(home / "a", b"new")], state_dir=home / "state", alongside=watcher)
+    assert watcher.asked == ["prepare", "finish"]
+
+
+def test_what_cannot_be_done_alongside_leaves_all_as_it_was(home: Path) -> None:
+    watcher = Watcher(home / "state", fails=True)
+    with pytest.raises(KeyringLockedError):
+        commit([write(home / "a", b"new")], state_dir=home / "state", alongside=watcher)
+    assert (watcher.asked, (home / "a").exists(), leftovers(home)) == (["prepare", "take back"], False, [])
+
+
+def test_nothing_is_done_alongside_a_lost_race(home: Path) -> None:
+    watcher = Watcher(home / "state")
+    planned = write(home / "a", b"new")
+    (home / "a").write_text("theirs")
+    with pytest.raises(ChangedError):
+        commit([planned], state_dir=home / "state", alongside=watcher)
+    assert watcher.asked == []
 
 
 def test_a_race_lost_while_staging_changes_nothing(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

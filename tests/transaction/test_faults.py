@@ -20,7 +20,7 @@ from tests.conftest import needs
 from tests.transaction import write
 from toolsync import disk
 from toolsync.errors import ToolsyncError, TransactionError
-from toolsync.transaction import Write, commit, pending, recover
+from toolsync.transaction import Alongside, Write, commit, pending, recover
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="POSIX calls, and fork")
 
@@ -251,6 +251,18 @@ def test_the_next_commit_ends_what_was_interrupted(rooms: Rooms) -> None:
     assert rooms.which(home) == "new"
 
 
+class Ring(Alongside):
+    """A keyring that holds something exactly while it must."""
+
+    holds = False
+
+    def prepare(self) -> None:
+        self.holds = True
+
+    def take_back(self) -> None:
+        self.holds = False
+
+
 FULL = pytest.param(OSError(errno.ENOSPC, "No space left on device"), id="disk full")
 BROKEN = pytest.param(OSError(errno.EIO, "Input/output error"), id="disk fault")
 DENIED = pytest.param(PermissionError(errno.EACCES, "Permission denied"), id="no permission")
@@ -259,9 +271,9 @@ INTERRUPT = pytest.param(KeyboardInterrupt(), id="Ctrl-C")
 
 @pytest.mark.parametrize("fault", [FULL, DENIED, INTERRUPT])
 def test_a_passing_fault_at_any_step(rooms: Rooms, fault: BaseException) -> None:
-    """After it all is old or new at once, and the answer says which."""
+    """After it all is old or new at once, the keyring too, and the answer says which."""
     for at in range(1, len(rooms.made) + 1):
-        home = rooms.fresh()
+        home, ring = rooms.fresh(), Ring()
 
         def fail(number: int, _name: str, _half: object, at: int = at) -> None:
             if number == at:
@@ -271,10 +283,11 @@ def test_a_passing_fault_at_any_step(rooms: Rooms, fault: BaseException) -> None
         said: BaseException | None = None
         with steps(fail):
             try:
-                commit(planned, state_dir=home / "state")
+                commit(planned, state_dir=home / "state", alongside=ring)
             except (ToolsyncError, KeyboardInterrupt) as error:
                 said = error
         end = rooms.which(home)
+        assert ring.holds == (end == "new"), rooms.made[at - 1]
         if isinstance(fault, KeyboardInterrupt):
             assert isinstance(said, KeyboardInterrupt)
         else:

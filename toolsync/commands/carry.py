@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from toolsync import disk, transaction
 from toolsync import memory as memories
@@ -15,7 +16,10 @@ from toolsync.masking import Secret
 from toolsync.plan import FilePlan
 from toolsync.remembered import FileMemory, Memory
 from toolsync.session import Session
-from toolsync.transaction import Write
+from toolsync.transaction import Alongside, Write
+
+if TYPE_CHECKING:
+    from toolsync.secret.vault import Vault
 
 
 def carry_out(session: Session, plan: Plan, memory: Memory) -> tuple[Message, ...]:
@@ -34,38 +38,42 @@ def carry_out(session: Session, plan: Plan, memory: Memory) -> tuple[Message, ..
     content = memories.dump(_with_files(memory, plan))
     writes = [_write(file, plan) for file in plan.files if file.is_change]
     writes.append(Write(path, plan.memory_sha256, content, private=True))
-    with _kept(session, plan):
-        transaction.commit(writes, state_dir=session.state)
-    return tuple(_forgotten(session, plan))
+    keyring = _Keyring(session, plan)
+    transaction.commit(writes, state_dir=session.state, alongside=keyring)
+    return tuple(keyring.untidy)
 
 
-@contextmanager
-def _kept(session: Session, plan: Plan) -> Iterator[None]:
-    """What may hold an old key goes to the keyring before anything is written; after a failure it is as before."""
-    texts = {name: text for file in plan.files for name, text in file.kept.items()}
-    if not texts:
-        yield
-        return
-    vault = session.open_vault()
-    before = {name: vault.get(name) for name in texts}
-    try:
-        for name, text in texts.items():
-            vault.set(name, Secret(text))
-        yield
-    except BaseException:
-        for name, secret in before.items():
-            vault.remove(name) if secret is None else vault.set(name, secret)
-        raise
+class _Keyring(Alongside):
+    """What may be the user's old key goes there before the files are new, and what nobody needs goes after."""
 
+    def __init__(self, session: Session, plan: Plan) -> None:
+        self.untidy: list[Message] = []
+        self._session = session
+        self._kept = {name: text for file in plan.files for name, text in file.kept.items()}
+        self._forgotten = {name for file in plan.files for name in file.forgotten}
+        self._before: dict[str, Secret | None] = {}
 
-def _forgotten(session: Session, plan: Plan) -> Iterator[Message]:
-    """Take out of the keyring what is needed no more; the files are written, so a failure is only said."""
-    names = {name for file in plan.files for name in file.forgotten}
-    try:
-        for name in names:
-            session.open_vault().remove(name)
-    except SecretError as error:
-        yield Message("warning", f"old values that nobody needs any more stay in the keyring: {error.message}")
+    @cached_property
+    def _vault(self) -> Vault:
+        return self._session.open_vault()
+
+    def prepare(self) -> None:
+        for name, text in self._kept.items():
+            self._before[name] = self._vault.get(name)
+            self._vault.set(name, Secret(text))
+
+    def take_back(self) -> None:
+        for name, secret in self._before.items():
+            self._vault.remove(name) if secret is None else self._vault.set(name, secret)
+
+    def finish(self) -> None:
+        """A failure is only said: the files are written."""
+        try:
+            for name in self._forgotten:
+                self._vault.remove(name)
+        except SecretError as error:
+            text = f"old values that nobody needs any more stay in the keyring: {error.message}"
+            self.untidy.append(Message("warning", text))
 
 
 def _with_files(memory: Memory, plan: Plan) -> Memory:

@@ -20,7 +20,7 @@ from toolsync.transaction.journal import Journal, StoreToken
 from toolsync.transaction.settle import Recovery, forward, settled
 from toolsync.transaction.stage import announced, staged
 
-__all__ = ["Committed", "Recovery", "StoreCommit", "Write", "commit", "pending", "recover"]
+__all__ = ["Alongside", "Committed", "Recovery", "StoreCommit", "Write", "commit", "pending", "recover"]
 
 _WAIT_SECONDS = 10.0
 
@@ -42,6 +42,25 @@ class StoreCommit:
     token_now: Callable[[str], str]
 
 
+class Alongside:
+    """What is done elsewhere (in the keyring) for the sake of the files, under the lock that they are written under.
+
+    This one does nothing.
+    """
+
+    def prepare(self) -> None:
+        """Directly before the commit point; what it raises leaves every file old."""
+
+    def take_back(self) -> None:
+        """Every file stayed old; `prepare` may not have come to its end, nor begun."""
+
+    def finish(self) -> None:
+        """Every file is new."""
+
+
+_NOTHING = Alongside()
+
+
 @dataclass(frozen=True)
 class Committed:
     """What a transaction did.
@@ -56,7 +75,12 @@ class Committed:
 
 
 def commit(
-    writes: Sequence[Write], *, state_dir: Path, store: StoreCommit | None = None, wait_seconds: float = _WAIT_SECONDS
+    writes: Sequence[Write],
+    *,
+    state_dir: Path,
+    store: StoreCommit | None = None,
+    alongside: Alongside = _NOTHING,
+    wait_seconds: float = _WAIT_SECONDS,
 ) -> Committed:
     """Make every file what its `Write` says, or none.
 
@@ -65,6 +89,7 @@ def commit(
             come after all others. What is right already is not touched.
         state_dir: toolsync's own folder, for lock and journal.
         store: takes part, and its COMMIT is then the commit point.
+        alongside: goes the way that the files go.
         wait_seconds: how long to wait for another toolsync.
 
     Raises:
@@ -79,7 +104,8 @@ def commit(
         if not todo and store is None:
             return Committed()
         journal = announced(todo, None if store is None else StoreToken(str(store.path), store.token))
-        foreign = _carried_out(state_dir, journal, todo, store)
+        foreign = _carried_out(state_dir, journal, todo, store, alongside)
+        alongside.finish()
     if foreign:
         raise _overtaken(foreign)
     return Committed(tuple(step.write.path for step in todo), tuple(map(Path, journal.folders)))
@@ -123,7 +149,7 @@ def _possible(writes: Sequence[Write]) -> tuple[Step, ...]:
 
 
 def _carried_out(
-    state_dir: Path, journal: Journal, todo: tuple[Step, ...], store: StoreCommit | None
+    state_dir: Path, journal: Journal, todo: tuple[Step, ...], store: StoreCommit | None, alongside: Alongside
 ) -> tuple[Path, ...]:
     """Stage, pass the commit point, finish; the files that another program overtook."""
     try:
@@ -131,10 +157,13 @@ def _carried_out(
         journal = staged(journal, todo)
         for step in todo:
             unchanged(step.write)
+        alongside.prepare()
         journal = _committed(state_dir, journal, store)
         return forward(state_dir, journal)
     except BaseException as error:
         recovery = _ended(state_dir, store, error)
+        if recovery is not None and recovery.outcome == "undone":
+            alongside.take_back()
         if recovery is not None and recovery.outcome == "finished" and isinstance(error, Exception):
             return recovery.foreign  # a passing fault: the second attempt went through
         if isinstance(error, OSError):
