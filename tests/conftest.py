@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+pytest_plugins = ["tests.leaks"]
+
 _CORPORA = Path(__file__).parent / "corpus"
 
 for _name, _examples in {"default": 50, "ci": 500, "nightly": 20_000}.items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import json
+import logging
 import ssl
 import time
 from collections.abc import Mapping
@@ -90,6 +91,7 @@ def send(
     """
     import httpx
 
+    logging.getLogger("httpcore").setLevel(logging.CRITICAL)  # its debug log repeats headers and errors, keys and all
     with httpx.Client(
         follow_redirects=False,
         trust_env=False,
