@@ -34,6 +34,7 @@ INSERTS = {
         '{\n  "a": 1 /* a\n b */ // c\n}',
         '{\n  "a": 1, /* a\n b */ // c\n  "new": 0\n}',
     ),
+    "blanks at the end of the line stay there": ('{\n  "a": 1  \n}', '{\n  "a": 1,  \n  "new": 0\n}'),
     "comment below the last is nobody's": ('{\n  "a": 1\n  // z\n}', '{\n  "a": 1,\n  "new": 0\n  // z\n}'),
     "commented-out alternative": (
         '{\n  "a": 1\n  // , "old": true\n}',

@@ -52,6 +52,9 @@ class Editor:
         ends_line = self._ends_line(anchor)
         spread = is_spread(text, chain) or ends_line
         style = self._entry_style(chain, spread=spread)
+        if spread and skip_blank(text, anchor) == line_end(text, anchor):
+            anchor = line_end(text, anchor)
+            style = replace(style, eol=text[anchor : next_line(text, anchor)] or style.eol)
         head = f"{style.eol}{style.indent}" if spread else (comma_gap(text, container) or style.comma)[1:]
         if last.comma is None and leads_with_comma(text, container, len(container.entries) - 1):
             return [Splice(anchor, 0, style.eol + self._comma_head(container, style) + body(style))]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections import deque
 from collections.abc import Iterator, Sequence
 
 from toolsync.document.json_scan import Entry, Node
@@ -127,7 +129,7 @@ def _nearest_members(chain: Sequence[Node]) -> Iterator[Entry]:
 
 
 def _unit(text: str, chain: Sequence[Node]) -> str:
-    for node in (*reversed(chain), *_containers(chain[:1])):
+    for node in itertools.chain(reversed(chain), _containers(chain[:1])):
         if node.entries and on_own_line(text, node, len(node.entries) - 1):
             outer, inner = indent_of(text, node.start), indent_of(text, node.entries[-1].start)
             if inner.startswith(outer) and inner != outer:
@@ -137,9 +139,9 @@ def _unit(text: str, chain: Sequence[Node]) -> str:
 
 def _containers(nodes: Sequence[Node]) -> Iterator[Node]:
     """All containers below `nodes`, without recursion."""
-    waiting = list(nodes)
+    waiting = deque(nodes)
     while waiting:
-        node = waiting.pop(0)
+        node = waiting.popleft()
         if node.bracket:
             yield node
             waiting.extend(entry.value for entry in node.entries)
