@@ -23,6 +23,7 @@ from toolsync.masking import Secret
 from toolsync.secret.vault import MemoryVault, Vault
 
 KEY = invented("acceptance")
+ADDRESS = "https://gateway.example/api"
 OWN_FOLDERS = (".local/state/toolsync", "Library/Application Support/toolsync")
 """Where toolsync keeps its memory, below the home."""
 
@@ -84,14 +85,10 @@ class Machine:
     def state(self) -> Path:
         return next((self.home / name for name in OWN_FOLDERS if (self.home / name).is_dir()), self.home / "none")
 
-    def profile(
-        self, rest: str = "", *, base_url: str = "https://gateway.example/api", key: str = "keyring:work"
-    ) -> None:
-        """Write the profile file: one profile `work`, then `rest`."""
-        text = (
-            f'active = "work"\n\n[profiles.work]\nbase_url = "{base_url}"\nmodel = "some-model"\nkey = "{key}"\n{rest}'
-        )
-        self.config.write_text(text, encoding="utf-8")
+    def profile(self, rest: str = "", *, base_url: str = ADDRESS, key: str = "keyring:work") -> None:
+        """Write the profile file: one profile `work`, of six lines with the first two, then `rest`."""
+        fields = f'base_url = "{base_url}"\nmodel = "some-model"\nkey = "{key}"\n'
+        self.config.write_text(f'active = "work"\n\n[profiles.work]\n{fields}{rest}', encoding="utf-8")
 
     def write(self, name: str, content: str | bytes) -> Path:
         """A file of the home, its folders made."""
@@ -187,7 +184,7 @@ def _entry(path: Path) -> Entry:
 
 def _content(path: Path, kind: str) -> bytes:
     if kind == "link":
-        return os.readlink(path).encode()
+        return str(path.readlink()).encode()
     return path.read_bytes() if kind == "file" and os.access(path, os.R_OK) else b""
 
 

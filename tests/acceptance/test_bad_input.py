@@ -205,7 +205,8 @@ BAD = {
     "a key in the profile": Bad(
         _profile(key=invented("in-the-profile")),
         APPLY,
-        "@CONFIG@:6: profiles.work.key: the value looks like a key; no key stands in this file, only where it is to be had",
+        "@CONFIG@:6: profiles.work.key: the value looks like a key; "
+        "no key stands in this file, only where it is to be had",
     ),
     "a way that the tool does not have": Bad(
         _profile('\n[profiles.work.tool.config-toml]\nkey_way = "command"\npaths = ["~/x.toml"]\n'),
@@ -260,7 +261,8 @@ BAD = {
     "a damaged memory": Bad(
         _memory("{"),
         APPLY,
-        "@MEMORY@: damaged, it is no JSON (Expecting property name enclosed in double quotes: line 1 column 2 (char 1))",
+        "@MEMORY@: damaged, it is no JSON "
+        "(Expecting property name enclosed in double quotes: line 1 column 2 (char 1))",
         BEGIN_ANEW,
     ),
     "a damaged memory for undo": Bad(
@@ -312,11 +314,8 @@ def test_a_fact_that_the_profile_lacks_leaves_the_tool_out(machine: Machine) -> 
     _own_tool('{"limit": "<max_tokens>"}')(machine)
     with machine.untouched():
         asked = machine.toolsync(*APPLY, "--tool", "mine")
-    assert (asked.code, asked.out) == (
-        2,
-        "Nothing to change.\nproblem: Mine is left out: needs 'max_tokens', which the profile leaves unset\n"
-        "Nothing was applied.\n",
-    )
+    left_out = "problem: Mine is left out: needs 'max_tokens', which the profile leaves unset"
+    assert (asked.code, asked.out) == (2, f"Nothing to change.\n{left_out}\nNothing was applied.\n")
     machine.write("a.json", "{}\n")
     machine.write(CLAUDE, "{}\n")
     machine.toolsync("profile", "edit", "--set", "request.max_tokens=100")
