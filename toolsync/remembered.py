@@ -19,6 +19,12 @@ VERSION = 1
 Kept = Literal["memory", "keyring", "lost"]
 """Where the user's own text lies: here, in the keyring because it may be a secret, or nowhere."""
 
+NOTHING = ""
+"""The mark of a place that must be empty; `mark` gives it to no value."""
+
+ANYTHING = "*"
+"""The mark of a time stamp: whatever stands there counts as what toolsync wrote; `mark` gives it to no value."""
+
 
 @dataclass(frozen=True)
 class Remembered:
@@ -28,7 +34,7 @@ class Remembered:
         path: where, as `keypath.spell` writes it.
         origin: the user's own source text; None when nothing stood there, or when it is not kept here.
         origin_kept: where `origin` lies.
-        after: what toolsync wrote, by `mark`.
+        after: what toolsync wrote, by `mark`; `NOTHING` or `ANYTHING`.
         secret: whether what stands there may be a key; then `after` is a keyed hash and `origin` never lies here.
     """
 
@@ -117,7 +123,7 @@ def mark(value: Value, key: bytes | None = None) -> str:
 
 def holds(remembered: Remembered, value: Value, key: bytes) -> bool:
     """Whether `value` still is what toolsync wrote there."""
-    return hmac.compare_digest(
+    return remembered.after == ANYTHING or hmac.compare_digest(
         remembered.after.encode("utf-8", "surrogatepass"),
         mark(value, key if remembered.secret else None).encode("utf-8", "surrogatepass"),
     )

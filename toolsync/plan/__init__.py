@@ -9,19 +9,21 @@ the plan that wants nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from itertools import combinations
 
 from toolsync import document as documents
-from toolsync.document import MISSING, Document, KeyPath, equal
+from toolsync.document import MISSING, Document, equal
 from toolsync.document.keypath import parse as parse_path
 from toolsync.document.keypath import spell
-from toolsync.errors import PlanRefusedError
-from toolsync.overlay import Edit
+from toolsync.errors import EditRefusedError, PlanRefusedError
+from toolsync.overlay import ABSENT, TABLE, Edit
 from toolsync.plan.giving import unwound
 from toolsync.plan.laying import Laid, laid_fresh, made, stands
 from toolsync.plan.model import Change, FilePlan, Left, Place, Row
 from toolsync.plan.relaying import laid_in_place
-from toolsync.remembered import FileMemory, KeptSplice, LayerMemory, vault_name
+from toolsync.plan.standing import handed_over, standing_above
+from toolsync.remembered import NOTHING, FileMemory, KeptSplice, LayerMemory, mark, vault_name
 
 __all__ = ["Change", "FilePlan", "Left", "Place", "Row", "plan_file", "stands"]
 
@@ -44,20 +46,28 @@ def plan_file(place: Place, before: str | None, rows: Sequence[Row], memory: Fil
     stamped = _planned(place, present, rows, memory)
     if present is None or not stamped.is_change or not any(edit.stamp for row in rows for edit in row.edits):
         return stamped
-    quiet = _planned(place, present, [_with_present_stamps(row, present) for row in rows], memory)
+    try:
+        quiet = _planned(place, present, [_with_present_stamps(row, present) for row in rows], memory)
+    except PlanRefusedError:  # the file's schema refuses the stamps that stand there
+        return stamped
     return stamped if quiet.is_change else quiet
 
 
 def _agree(place: Place, rows: Sequence[Row]) -> None:
-    wanted: dict[KeyPath, tuple[Row, Edit]] = {}
-    for row in rows:
-        for edit in row.edits:
-            other, known = wanted.setdefault(edit.path, (row, edit))
-            if not equal(known.value, edit.value) and not (known.stamp and edit.stamp):
-                raise PlanRefusedError(
-                    f"{place.path}: {other.tool} and {row.tool} want different values at {spell(edit.path)}",
-                    hint="Apply one of them only, or give them different files.",
-                )
+    wanted = [(row, edit) for row in rows for edit in row.edits]
+    for (row, edit), (other, known) in combinations(wanted, 2):
+        if row is not other and _are_at_odds(edit, known):
+            raise PlanRefusedError(
+                f"{place.path}: {row.tool} and {other.tool} want different values at {spell(known.path)}",
+                hint="Apply one of them only, or give them different files.",
+            )
+
+
+def _are_at_odds(one: Edit, other: Edit) -> bool:
+    if one.path == other.path:
+        return not (one.stamp and other.stamp) and not equal(one.value, other.value)
+    outer, inner = sorted((one, other), key=lambda edit: len(edit.path))
+    return inner.path[: len(outer.path)] == outer.path and outer.value is not TABLE
 
 
 def _with_present_stamps(row: Row, present: Document) -> Row:
@@ -71,25 +81,12 @@ def _with_present_stamps(row: Row, present: Document) -> Row:
 
 def _planned(place: Place, present: Document | None, rows: Sequence[Row], memory: FileMemory | None) -> FilePlan:
     known = memory or FileMemory()
-    document: Document | None = present
-    layers: dict[tuple[str, str], LayerMemory] = {}
-    if present is not None:
-        document, staying = unwound(present, known, rows, place)
-        layers = {(layer.tool, layer.overlay): layer for layer in staying}
-    created = known.created and bool(layers)
-    kept: dict[str, str] = {}
-    left: list[Left] = []
-    for row in _in_order(rows, known):
-        created = created or document is None
-        laid = _laid(document, row, layers.get(row.name), place)
-        document = laid.document
-        layers = _with_layer(layers, row, laid)
-        kept.update(laid.kept)
-        left.extend(laid.left)
-    if document is not None and created and not layers and _is_ours_alone(document, rows, place):
+    done = _done(place, present, rows, known)
+    document, layers = done.document, tuple(done.layers.values())
+    if document is not None and done.created and not layers and _is_ours_alone(document, rows, place):
         document = None
     _meet(document, rows, place)
-    after = replace(known, created=created, layers=tuple(layers.values())) if document and layers else None
+    after = replace(known, created=done.created, layers=layers) if document and layers else None
     after = memory if after and memory and _untimed(after) == _untimed(memory) else after
     return FilePlan(
         path=place.path,
@@ -99,12 +96,56 @@ def _planned(place: Place, present: Document | None, rows: Sequence[Row], memory
         changes=tuple(_changes(present, document, rows, known)),
         remembered=memory,
         memory=after,
-        kept={name: text for name, text in kept.items() if name in _entries(place, after)},
+        kept={name: text for name, text in done.kept.items() if name in _entries(place, after)},
         forgotten=_entries(place, memory) - _entries(place, after),
-        left=tuple(left),
+        left=tuple(done.left),
         edits={row.name: row.edits for row in rows if row.edits},
         fault=document.fault if document else None,
+        holds_key=after is not None and _holds_key(after, rows, place),
     )
+
+
+@dataclass
+class _Work:
+    """A file while rows are laid over it one after the other."""
+
+    document: Document | None
+    layers: dict[tuple[str, str], LayerMemory] = field(default_factory=dict)
+    created: bool = False
+    kept: dict[str, str] = field(default_factory=dict)
+    left: list[Left] = field(default_factory=list)
+
+
+def _done(place: Place, present: Document | None, rows: Sequence[Row], known: FileMemory) -> _Work:
+    """All rows laid; those that lie above one of them are lifted for it and laid again, if that can be done."""
+    above = [] if present is None else standing_above(present, known, rows, place)
+    try:
+        return _worked(place, present, [*rows, *above], known)
+    except EditRefusedError:
+        if not above:
+            raise
+        return _worked(place, present, rows, known)
+
+
+def _worked(place: Place, present: Document | None, rows: Sequence[Row], known: FileMemory) -> _Work:
+    work = _Work(None)
+    if present is not None:
+        document, staying = unwound(present, known, rows, place)
+        work = _Work(
+            document, {(layer.tool, layer.overlay): layer for layer in staying}, known.created and bool(staying)
+        )
+    for row in _in_order(rows, known):
+        work.created = work.created or work.document is None
+        before = work.layers.pop(row.name, None) if not row.edits else work.layers.get(row.name)
+        laid = _laid(work.document, row, before, place)
+        work.document = laid.document
+        if laid.layer is not None:
+            work.layers[row.name] = laid.layer
+        elif before is not None:
+            work.layers = {name: handed_over(layer, before, laid.document) for name, layer in work.layers.items()}
+        work.kept.update(laid.kept)
+        work.left.extend(laid.left)
+    return work
 
 
 def _in_order(rows: Sequence[Row], memory: FileMemory) -> list[Row]:
@@ -121,12 +162,6 @@ def _laid(document: Document | None, row: Row, known: LayerMemory | None, place:
     return laid_in_place(document, row, known, place)
 
 
-def _with_layer(layers: dict[tuple[str, str], LayerMemory], row: Row, laid: Laid) -> dict[tuple[str, str], LayerMemory]:
-    if laid.layer is None:
-        return {name: layer for name, layer in layers.items() if name != row.name}
-    return {**layers, row.name: laid.layer}
-
-
 def _is_ours_alone(document: Document, rows: Sequence[Row], place: Place) -> bool:
     """Whether nothing is left in a file that we made, or only what it started as."""
     starts = [row.start for row in rows if row.start and not row.start_is_filled]
@@ -139,6 +174,16 @@ def _meet(document: Document | None, rows: Sequence[Row], place: Place) -> None:
         complaint = row.check(document.data) if row.check and document else None
         if complaint:
             raise PlanRefusedError(f"{place.path}: {row.tool} would not accept it: {complaint}")
+
+
+def _holds_key(memory: FileMemory, rows: Sequence[Row], place: Place) -> bool:
+    """Whether a key of ours stands in the file; of tools that are not in question, whether one may."""
+    edits = [edit for row in rows for edit in row.edits]
+    if any(edit.secret and not edit.harmless and edit.value not in (ABSENT, "") for edit in edits):
+        return True
+    nothing, asked = (NOTHING, mark("", place.key)), {row.name for row in rows}
+    others = [layer for layer in memory.layers if (layer.tool, layer.overlay) not in asked]
+    return any(value.secret and value.after not in nothing for layer in others for value in layer.values)
 
 
 def _untimed(memory: FileMemory) -> FileMemory:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from toolsync import document as documents
 from toolsync.document import MISSING, Document, Item, KeyPath, Missing, Source, Splice, Value
 from toolsync.document import splice as splices
 from toolsync.document.keypath import parse as parse_path
 from toolsync.document.keypath import spell
+from toolsync.errors import EditRefusedError
 from toolsync.plan.laying import Laid, sha256, stands
 from toolsync.plan.model import Left, Place, Row
 from toolsync.remembered import FileMemory, LayerMemory, Remembered, vault_name
@@ -28,14 +30,13 @@ def unwound(
         top = layers[-1]
         if top.sha256 != sha256(document.text):
             break
-        if memory.created and len(layers) == 1 and top.inverse is None:
-            return None, ()
         back = _inverse(top, place)
         if back is None:
             break
         layers.pop()
         document = documents.parse(splices.apply(document.text, back).encode(), place.format)
-    return document, tuple(layers)
+    is_gone = memory.created and not layers and not document.text
+    return None if is_gone else document, tuple(layers)
 
 
 def _inverse(layer: LayerMemory, place: Place) -> list[Splice] | None:
@@ -67,7 +68,8 @@ def given_back(document: Document, row: Row, known: LayerMemory, place: Place) -
     for text in reversed(known.containers):
         path = parse_path(text)
         if path not in needed and _is_empty(document.get(path), path):
-            document = document.remove(path)
+            with suppress(EditRefusedError):  # an empty container does no harm
+                document = document.remove(path)
     return Laid(document, left=tuple(left))
 
 
@@ -80,10 +82,13 @@ def _given_back(document: Document, known: LayerMemory, value: Remembered, place
     source = value.origin
     if value.origin_kept == "keyring":
         source = place.kept(vault_name(place.path, known.tool, known.overlay, value.path))
-    if source is not None:
-        return document.set(path, Source(source)), ""
-    is_lost = value.origin_kept != "memory"
-    return document.remove(path), "what stood there before could not be kept, and is lost" if is_lost else ""
+    try:
+        if source is not None:
+            return document.set(path, Source(source)), ""
+        document = document.remove(path)
+    except EditRefusedError as error:
+        return document, f"cannot be given back, and stays as it is: {error.reason}"
+    return document, "" if value.origin_kept == "memory" else "what stood there before could not be kept, and is lost"
 
 
 def _prefixes(path: KeyPath) -> set[KeyPath]:

@@ -7,15 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from toolsync import document as documents
-from toolsync.document import MISSING, Document, KeyPath, Missing, Splice, Value
+from toolsync.document import MISSING, Document, Item, KeyPath, Missing, Splice, Value
 from toolsync.document import splice as splices
 from toolsync.document.keypath import spell
+from toolsync.errors import EditRefusedError
+from toolsync.masking import holds_key_shape
 from toolsync.overlay import ABSENT, TABLE, Edit
 from toolsync.plan.model import Left, Place, Row
-from toolsync.remembered import KeptSplice, LayerMemory, Remembered, holds, mark, vault_name
-
-_NOTHING = ""
-"""The mark of a place that must be empty; no parsed value has it."""
+from toolsync.remembered import ANYTHING, NOTHING, KeptSplice, LayerMemory, Remembered, holds, mark, vault_name
 
 
 @dataclass(frozen=True)
@@ -39,13 +38,12 @@ def made(row: Row, place: Place) -> Laid:
     """The file made anew from the row's start; nothing where the row makes none."""
     if not row.edits or row.start is None:
         return Laid(None)
-    document = documents.parse(row.start.encode(), place.format)
-    if not row.start_is_filled:
-        document = edited(document, row.edits)
+    document = edited(documents.parse(row.start.encode(), place.format), row.edits)
     values = tuple(_remembered(edit, place) for edit in row.edits if edit.value is not TABLE)
     parents = dict.fromkeys(parent for edit in row.edits for parent in _parents(edit))
     containers = tuple(spell(parent) for parent in parents if document.get(parent) is not MISSING)
-    return Laid(document, LayerMemory(*row.name, sha256(document.text), None, values, containers, place.now))
+    nothing = (Splice(0, len(document.text), ""),)
+    return Laid(document, LayerMemory(*row.name, sha256(document.text), nothing, values, containers, place.now))
 
 
 def laid_fresh(document: Document, row: Row, place: Place) -> Laid:
@@ -74,7 +72,7 @@ def _inverse(
 ) -> Iterable[Splice | KeptSplice]:
     """The inverse as memory may hold it: what may be a key goes to `kept`."""
     for index, (splice, is_secret) in enumerate(back):
-        if is_secret and splice.text.strip():
+        if (is_secret and splice.text.strip()) or holds_key_shape(splice.text):
             kept[vault_name(place.path, *row.name, f"inverse[{index}]")] = splice.text
             yield KeptSplice(splice.start, splice.length)
         else:
@@ -91,10 +89,23 @@ def edited(document: Document, edits: Iterable[Edit]) -> Document:
         if edit.value is ABSENT:
             document = document.remove(edit.path)
         elif edit.value is TABLE:
-            document = document if isinstance(document.get(edit.path), dict) else document.set(edit.path, {})
+            document = _with_table(document, edit.path)
         else:
             document = document.set(edit.path, edit.value)
     return document
+
+
+def _with_table(document: Document, path: KeyPath) -> Document:
+    present = document.get(path)
+    if isinstance(present, dict):
+        return document
+    if present is not MISSING:
+        line, column = document.position(path) or (None, None)
+        raise EditRefusedError(
+            f"{spell(path)}: a table must stand here", line=line, column=column, hint="Nothing was changed."
+        )
+    last = path[-1]
+    return document.set(path, {last.key: last.value} if isinstance(last, Item) else {})
 
 
 def stands(remembered: Remembered, now: Value | Missing, key: bytes) -> bool:
@@ -105,8 +116,8 @@ def stands(remembered: Remembered, now: Value | Missing, key: bytes) -> bool:
         now: what stands there, `MISSING` included.
         key: this machine's hash key.
     """
-    if now is MISSING or remembered.after == _NOTHING:
-        return now is MISSING and remembered.after == _NOTHING
+    if now is MISSING or remembered.after == NOTHING:
+        return now is MISSING and remembered.after == NOTHING
     return holds(remembered, now, key)
 
 
@@ -131,20 +142,30 @@ def with_origin(
         return (), {}
     fresh = _remembered(edit, place)
     if earlier is not None and stands(earlier, document.get(edit.path), place.key):
-        return (replace(fresh, origin=earlier.origin, origin_kept=earlier.origin_kept),), {}
+        if earlier.origin is None:
+            return (replace(fresh, origin_kept=earlier.origin_kept),), {}
+        return _with_text(fresh, earlier.origin, row, place)
     source = document.source(edit.path)
-    if source is None:
-        return (fresh,), {}
-    if edit.secret:
-        return (replace(fresh, origin_kept="keyring"),), {
-            vault_name(place.path, *row.name, spell(edit.path)): source.text
-        }
-    return (replace(fresh, origin=source.text),), {}
+    return ((fresh,), {}) if source is None else _with_text(fresh, source.text, row, place)
+
+
+def _with_text(
+    fresh: Remembered, text: str, row: Row, place: Place
+) -> tuple[tuple[Remembered, ...], Mapping[str, str]]:
+    """The user's own text remembered: here, or in the keyring if it may be a key."""
+    if fresh.secret or holds_key_shape(text):
+        return (replace(fresh, origin_kept="keyring"),), {vault_name(place.path, *row.name, fresh.path): text}
+    return (replace(fresh, origin=text),), {}
 
 
 def _remembered(edit: Edit, place: Place) -> Remembered:
-    after = _NOTHING if edit.value is ABSENT else mark(edit.value, place.key if edit.secret else None)
-    return Remembered(spell(edit.path), None, "memory", after, edit.secret)
+    return Remembered(spell(edit.path), None, "memory", _after(edit, place), edit.secret)
+
+
+def _after(edit: Edit, place: Place) -> str:
+    if edit.value is ABSENT:
+        return NOTHING
+    return ANYTHING if edit.stamp else mark(edit.value, place.key if edit.secret else None)
 
 
 def missing_parents(document: Document, edit: Edit) -> list[str]:

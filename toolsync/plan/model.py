@@ -93,6 +93,7 @@ class FilePlan:
         left: what was not given back.
         edits: the wanted edits, by (tool, overlay).
         fault: what a strict reader of the result chokes on.
+        holds_key: whether the result holds a key in clear that is ours, or may.
     """
 
     path: str
@@ -107,6 +108,7 @@ class FilePlan:
     left: tuple[Left, ...] = ()
     edits: Mapping[tuple[str, str], tuple[Edit, ...]] = field(default_factory=dict)
     fault: Fault | None = None
+    holds_key: bool = False
 
     @property
     def is_change(self) -> bool:
@@ -117,8 +119,3 @@ class FilePlan:
     def is_nothing(self) -> bool:
         """Whether there is nothing to write and nothing new to remember."""
         return not self.is_change and self.memory == self.remembered
-
-    @property
-    def holds_key(self) -> bool:
-        """Whether the result holds a key in clear that is ours."""
-        return any(edit.secret and not edit.harmless for edits in self.edits.values() for edit in edits)

@@ -30,7 +30,7 @@ def laid_in_place(document: Document, row: Row, known: LayerMemory, place: Place
         kept.update(secrets)
         containers.extend(path for path in missing_parents(result, edit) if path not in containers)
         result = edited(result, [edit])
-    if not values:
+    if not row.edits:
         return Laid(result, None, kept, back.left)
     layer = replace(known, values=tuple(values), containers=tuple(containers))
     if result.text != document.text:
