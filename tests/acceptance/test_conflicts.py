@@ -1,0 +1,112 @@
+"""What keeps a tool from using what is written: refused where a foreign key would travel, said in every other case."""
+
+from __future__ import annotations
+
+import json
+
+from tests.acceptance.machine import ADDRESS, Machine
+from tests.keys import invented
+
+CLAUDE = ".claude/settings.json"
+COMMENTED = """{
+  // my own notes
+  "permissions": { "allow": ["Read"] } // enough
+}
+"""
+
+
+def test_a_comment_that_claude_code_chokes_on_is_kept_reported_first_and_ends_with_1(machine: Machine) -> None:
+    machine.write(CLAUDE, COMMENTED)
+    ran = machine.toolsync("apply", "--yes", "--no-ping")
+    assert (ran.code, ran.err) == (1, "")
+    problem = (
+        "problem: Claude Code ignores the whole file ~/.claude/settings.json:2:3: "
+        "a comment, which strict JSON does not know\n"
+        "    Take that out of the file: until then nothing in it counts, whoever wrote it.\n"
+    )
+    assert problem in ran.out
+    assert ran.out.index(problem) < ran.out.index("Applied profile 'work'")
+    assert ran.out.count(problem) == 1
+    after = machine.read(CLAUDE)
+    assert after.startswith('{\n  // my own notes\n  "permissions": { "allow": ["Read"] }, // enough\n')
+    bare = "".join(line.partition("//")[0] if "http" not in line else line for line in after.splitlines())
+    assert json.loads(bare)["env"]["ANTHROPIC_BASE_URL"] == ADDRESS
+    assert machine.toolsync("undo", "--yes").code == 0
+    assert machine.read(CLAUDE) == COMMENTED
+
+
+def test_diff_and_status_report_it_too(machine: Machine) -> None:
+    machine.write(CLAUDE, COMMENTED)
+    with machine.untouched():
+        assert "problem: Claude Code ignores the whole file" in machine.toolsync("diff").out
+        status = machine.toolsync("status")
+    assert status.code == 1
+    assert "problem: Claude Code ignores the whole file" in status.out
+
+
+def test_a_foreign_credential_is_refused(machine: Machine) -> None:
+    """The user's own helper goes before the token that the plaintext way writes."""
+    machine.profile('plaintext = "allow"\n\n[profiles.work.tool.claude-code]\nkey_way = "plaintext"\n')
+    machine.write(CLAUDE, '{\n  "apiKeyHelper": "~/bin/my-helper.sh"\n}\n')
+    with machine.untouched():
+        ran = machine.toolsync("apply", "--yes", "--no-ping")
+    assert ran.said == (
+        2,
+        "error: Claude Code would send two different credentials: ~/.claude/settings.json:5 sets "
+        "env.ANTHROPIC_AUTH_TOKEN; and ~/.claude/settings.json:2 sets apiKeyHelper\n"
+        "  hint: Take apiKeyHelper out there; a foreign key must not reach this gateway.\n",
+    )
+
+
+def test_a_key_in_the_login_of_claude_code_is_refused_in_the_plaintext_way(machine: Machine) -> None:
+    machine.profile('plaintext = "allow"\n\n[profiles.work.tool.claude-code]\nkey_way = "plaintext"\n')
+    machine.write(CLAUDE, "{}\n")
+    machine.write(".claude.json", json.dumps({"primaryApiKey": invented("login")}))
+    with machine.untouched():
+        ran = machine.toolsync("apply", "--yes", "--no-ping")
+    assert ran.code == 2
+    assert ran.err.startswith("error: Claude Code would send")
+    assert "primaryApiKey" in ran.err
+    assert invented("login") not in ran.err
+
+
+def test_a_project_with_a_token_of_its_own_is_refused(machine: Machine) -> None:
+    machine.write(CLAUDE, "{}\n")
+    token = invented("project")
+    machine.write("project/.claude/settings.local.json", json.dumps({"env": {"ANTHROPIC_AUTH_TOKEN": token}}))
+    with machine.untouched():
+        ran = machine.toolsync("apply", "--yes", "--no-ping")
+    assert ran.code == 2
+    assert ran.err.startswith("error: Claude Code would send")
+    assert "~/project/.claude/settings.local.json:1 sets env.ANTHROPIC_AUTH_TOKEN" in ran.err
+    assert token not in ran.err
+
+
+def test_a_project_that_redirects_is_named_and_ends_with_1(machine: Machine) -> None:
+    machine.write(CLAUDE, "{}\n")
+    machine.write("project/.claude/settings.json", '{\n  "env": { "ANTHROPIC_BASE_URL": "https://other.example" }\n}\n')
+    ran = machine.toolsync("apply", "--yes", "--no-ping")
+    assert (ran.code, ran.err) == (1, "")
+    problem = (
+        "problem: Claude Code will use another address 'https://other.example': "
+        "~/project/.claude/settings.json:2 sets env.ANTHROPIC_BASE_URL\n"
+        "    Take env.ANTHROPIC_BASE_URL out there, or say `enabled = false` for claude-code.\n"
+    )
+    assert problem in ran.out
+    assert ran.out.index(problem) < ran.out.index("Applied profile 'work'")
+    assert ADDRESS in machine.read(CLAUDE)
+
+
+def test_leftovers_of_a_cloud_are_named_and_end_with_1(machine: Machine) -> None:
+    machine.write(CLAUDE, '{"env": {"CLAUDE_CODE_USE_BEDROCK": "1"}}\n')
+    ran = machine.toolsync("apply", "--yes", "--no-ping")
+    assert ran.code == 1
+    assert "problem: Claude Code will use another cloud '1': ~/.claude/settings.json:1 sets" in ran.out
+
+
+def test_keys_exported_by_the_shell_are_neutralised(machine: Machine) -> None:
+    machine.write(CLAUDE, "{}\n")
+    machine.environ |= {"ANTHROPIC_API_KEY": invented("stale"), "ANTHROPIC_AUTH_TOKEN": invented("staler")}
+    ran = machine.toolsync("apply", "--yes", "--no-ping")
+    assert ran.said == (0, "")
+    assert "problem" not in ran.out

@@ -1,0 +1,107 @@
+"""Drift: what a tool rewrote is none, what somebody changed is."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.acceptance.machine import Machine
+
+CLAUDE, CODEX = ".claude/settings.json", ".codex/config.toml"
+
+
+@pytest.fixture
+def applied(machine: Machine) -> Machine:
+    """Claude Code and Codex, applied over settings of the user's."""
+    machine.write(CLAUDE, '{\n    "permissions": { "allow": [] },\n    "env": { "EDITOR": "vim" }\n}\n')
+    machine.write(CODEX, '# mine\nmodel = "gpt-5"\n')
+    assert machine.toolsync("apply", "--yes", "--no-ping").code == 0
+    return machine
+
+
+def _rewritten(machine: Machine, **env: str) -> None:
+    """As Claude Code does: parsed, changed, and written in an order and form of its own."""
+    data = json.loads(machine.read(CLAUDE))
+    data["env"] |= env
+    machine.write(CLAUDE, json.dumps(dict(reversed(data.items())), indent=2))
+
+
+def test_nothing_drifts_right_after_apply(applied: Machine) -> None:
+    with applied.untouched():
+        status, diff = applied.toolsync("status"), applied.toolsync("diff")
+    assert (status.code, diff.code) == (0, 0)
+    assert diff.out == "Nothing to change.\n"
+    assert status.out.splitlines() == [
+        "Tool         File                     Last applied vs now  Now vs profile",
+        "claude-code  ~/.claude/settings.json  as applied           as the profile wants",
+        "codex        ~/.codex/config.toml     as applied           as the profile wants",
+    ]
+
+
+def test_a_file_that_its_tool_rewrote_has_not_drifted(applied: Machine) -> None:
+    _rewritten(applied, NEW="1")
+    with applied.untouched():
+        assert [applied.toolsync(word).code for word in ("status", "diff")] == [0, 0]
+        assert applied.toolsync("apply", "--yes", "--no-ping").code == 0
+
+
+def test_undo_of_a_rewritten_file_keeps_what_came_later(applied: Machine) -> None:
+    _rewritten(applied, NEW="1")
+    assert applied.toolsync("undo", "--yes").said == (0, "")
+    assert json.loads(applied.read(CLAUDE)) == {"permissions": {"allow": []}, "env": {"EDITOR": "vim", "NEW": "1"}}
+    assert applied.read(CODEX) == '# mine\nmodel = "gpt-5"\n'
+
+
+def test_a_changed_value_is_drift_and_apply_mends_it(applied: Machine) -> None:
+    _rewritten(applied, ANTHROPIC_MODEL="another")
+    with applied.untouched():
+        status, diff = applied.toolsync("status"), applied.toolsync("diff")
+    assert (status.code, diff.code) == (1, 1)
+    assert "  ~/.claude/settings.json: env.ANTHROPIC_MODEL: changed since; differs from the profile\n" in status.out
+    assert '-    "ANTHROPIC_MODEL": "another"' in "\n".join(line.rstrip(",") for line in diff.out.splitlines())
+    assert applied.toolsync("apply", "--yes", "--no-ping").code == 0
+    assert applied.toolsync("status").code == 0
+    assert applied.toolsync("undo", "--yes").code == 0
+    assert json.loads(applied.read(CLAUDE))["env"]["ANTHROPIC_MODEL"] == "another"  # the user's last value
+
+
+def test_a_value_taken_out_is_drift(applied: Machine) -> None:
+    data = json.loads(applied.read(CLAUDE))
+    del data["apiKeyHelper"]
+    applied.write(CLAUDE, json.dumps(data))
+    status = applied.toolsync("status")
+    assert status.code == 1
+    assert "  ~/.claude/settings.json: apiKeyHelper: taken out since; differs from the profile\n" in status.out
+
+
+def test_a_file_that_is_gone_or_broken_is_drift(applied: Machine) -> None:
+    (applied.home / CODEX).unlink()
+    assert applied.toolsync("status").code == 1
+    applied.write(CODEX, "model = \n")
+    broken = applied.toolsync("status")
+    assert broken.code == 1
+    assert "problem: ~/.codex/config.toml:1:9: " in broken.out
+
+
+def test_a_changed_profile_waits(applied: Machine) -> None:
+    assert applied.toolsync("profile", "edit", "--set", "model=another").code == 0
+    status, diff = applied.toolsync("status"), applied.toolsync("diff")
+    assert (status.code, diff.code) == (1, 1)
+    assert "  ~/.codex/config.toml: model: as applied; differs from the profile\n" in status.out
+
+
+def test_undo_says_what_it_leaves(applied: Machine) -> None:
+    _rewritten(applied, ANTHROPIC_MODEL="another")
+    ran = applied.toolsync("undo", "--yes")
+    assert ran.code == 0
+    left = "~/.claude/settings.json: env.ANTHROPIC_MODEL: stays as it is, for it was changed after toolsync wrote it"
+    assert ran.out.count(left) == 1
+    assert applied.toolsync("status").said == (1, "")  # nothing is applied, and the profile wants it
+
+
+def test_undo_of_one_tool_leaves_the_others(applied: Machine) -> None:
+    codex = applied.read(CODEX)
+    assert applied.toolsync("undo", "claude-code", "--yes").said == (0, "")
+    assert applied.read(CLAUDE) == '{\n    "permissions": { "allow": [] },\n    "env": { "EDITOR": "vim" }\n}\n'
+    assert applied.read(CODEX) == codex

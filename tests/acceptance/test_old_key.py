@@ -1,0 +1,135 @@
+"""The user's own key, where toolsync sets a value: kept in the keyring for undo, or said to be lost before it is."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.acceptance.machine import Machine
+from tests.keys import invented
+from tests.secret import rings
+from toolsync.masking import Secret
+from toolsync.secret.vault import MemoryVault, SystemVault
+
+CLAUDE, CODEX = ".claude/settings.json", ".codex/config.toml"
+OLD = invented("old")
+BEFORES = {
+    CLAUDE: f'{{\n\t"env": {{ "ANTHROPIC_API_KEY" : "{OLD}", "A": "1" }}\n}}',
+    CODEX: f'[model_providers.toolsync]\nexperimental_bearer_token = "{OLD}" # mine\n',
+    "service/settings.json": f'{{"apiKey": "{OLD}"}}\n',
+}
+PATHS = '\n[profiles.work.tool.settings-json]\npaths = ["~/service/settings.json"]\n'
+
+
+@pytest.fixture
+def ready(machine: Machine) -> Machine:
+    """Three tools with keys of the user's own."""
+    for name, content in BEFORES.items():
+        machine.write(name, content)
+    machine.profile(PATHS)
+    return machine
+
+
+def test_it_goes_to_the_keyring_and_comes_back_byte_for_byte(ready: Machine) -> None:
+    ran = ready.toolsync("apply", "--yes", "--no-ping")
+    assert ran.said == (0, "")
+    assert OLD not in ran.out
+    assert OLD not in "".join(ready.contents().values())
+    assert OLD not in json.dumps(ready.memory)
+    assert len(ready.kept) > 1
+    again = ready.toolsync("apply", "--yes", "--no-ping")
+    assert again.out.startswith("Nothing to change.\n")
+
+    undone = ready.toolsync("undo", "--yes")
+    assert undone.said == (0, "")
+    assert OLD not in undone.out
+    assert ready.contents() == BEFORES
+    assert ready.kept == {"work"}
+
+
+def test_it_survives_a_change_of_key_way(ready: Machine) -> None:
+    way = '\n[profiles.work.tool.claude-code]\nkey_way = "plaintext"\n\n[profiles.work.tool.codex]\nkey_way = "plaintext"\n'
+    for rest in (PATHS, f'plaintext = "allow"\n{PATHS}{way}', PATHS):
+        ready.profile(rest)
+        assert ready.toolsync("apply", "--yes", "--no-ping").said == (0, "")
+        assert OLD not in json.dumps(ready.memory)
+    assert ready.toolsync("undo", "--yes").said == (0, "")
+    assert ready.contents() == BEFORES
+    assert ready.kept == {"work"}
+
+
+def test_a_new_key_of_the_user_becomes_what_undo_gives_back(ready: Machine) -> None:
+    newer = invented("newer")
+    assert ready.toolsync("apply", "--yes", "--no-ping").code == 0
+    ready.write(CLAUDE, json.dumps(json.loads(ready.read(CLAUDE)) | {"env": {"ANTHROPIC_API_KEY": newer}}))
+    assert ready.toolsync("apply", "--yes", "--no-ping").code == 0
+    assert newer not in json.dumps(ready.memory) + ready.read(CLAUDE)
+    assert ready.toolsync("undo", "--yes").code == 0
+    assert json.loads(ready.read(CLAUDE))["env"]["ANTHROPIC_API_KEY"] == newer
+    assert ready.kept == {"work"}
+
+
+def test_without_a_keyring_apply_says_so_first_and_undo_says_what_is_lost(ready: Machine) -> None:
+    ready.vault = SystemVault(timeout_seconds=5, choices=())
+    ready.environ["WORK_KEY"] = invented("work")
+    ready.profile(f"{PATHS}\n[profiles.work.tool.claude-code]\nenabled = false\n", key="env:WORK_KEY")
+    (ready.home / CODEX).unlink()
+    (ready.home / ".codex").rmdir()
+    warning = (
+        "warning: ~/service/settings.json: what stands at apiKey cannot be kept for undo: "
+        "it may be a key, and no keyring answers here (none is installed)\n    Note it down, or say no.\n"
+    )
+    with ready.untouched():
+        declined = ready.toolsync("apply", "--no-ping")
+    assert declined.code == 2
+    assert declined.out.endswith(warning)
+
+    ran = ready.toolsync("apply", "--yes", "--no-ping")
+    assert ran.said == (0, "")
+    assert ran.out.index(warning) < ran.out.index("Applied profile 'work'")
+    assert ran.out.count(warning) == 1
+    assert OLD not in json.dumps(ready.memory)
+    assert ready.toolsync("apply", "--yes", "--no-ping").out.startswith("Nothing to change.\nApplied profile")
+
+    undone = ready.toolsync("undo", "--yes")
+    lost = "warning: ~/service/settings.json: apiKey: what stood there before could not be kept, and is lost\n"
+    assert undone.said == (0, "")
+    assert undone.out.index(lost) < undone.out.index("Given back: 1 file.")
+    assert json.loads(ready.read("service/settings.json")) == {}
+    assert ready.memory["files"] == {}
+
+
+def test_a_locked_keyring_stops_apply_and_undo_for_nothing_may_be_lost(ready: Machine) -> None:
+    sound, locked = ready.vault, SystemVault(timeout_seconds=5, choices=[rings.allowed("Locked")])
+    ready.vault = locked
+    with ready.untouched():
+        assert ready.toolsync("apply", "--yes", "--no-ping").err.startswith("error: Locked ring is locked\n")
+    ready.vault = sound
+    assert ready.toolsync("apply", "--yes", "--no-ping").code == 0
+    ready.vault = locked
+    with ready.untouched():
+        refused = ready.toolsync("undo", "--yes")
+    assert refused.code == 2
+    assert "Locked ring is locked" in refused.err
+    ready.vault = sound
+    assert ready.toolsync("undo", "--yes").code == 0
+    assert ready.contents() == BEFORES
+
+
+class _Full(MemoryVault):
+    """Keeps one entry, and refuses the next."""
+
+    def set(self, name: str, secret: Secret) -> None:
+        from toolsync.errors import SecretError
+
+        if len(self._secrets) > 1:
+            raise SecretError("the keyring is full")
+        super().set(name, secret)
+
+
+def test_a_keyring_that_fails_half_way_is_as_before_and_no_file_is_written(ready: Machine) -> None:
+    ready.vault = _Full()
+    with ready.untouched():
+        assert ready.toolsync("apply", "--yes", "--no-ping").said == (2, "error: the keyring is full\n")
+    assert ready.kept == set()
