@@ -50,12 +50,15 @@ def test_a_foreign_credential_is_refused(machine: Machine) -> None:
     machine.write(CLAUDE, '{\n  "apiKeyHelper": "~/bin/my-helper.sh"\n}\n')
     with machine.untouched():
         ran = machine.toolsync("apply", "--yes", "--no-ping")
-    assert ran.said == (
-        2,
-        "error: Claude Code would send two different credentials: ~/.claude/settings.json:5 sets "
-        "env.ANTHROPIC_AUTH_TOKEN; and ~/.claude/settings.json:2 sets apiKeyHelper\n"
-        "  hint: Take apiKeyHelper out there; a foreign key must not reach this gateway.\n",
-    )
+    where = "~/.claude/settings.json"
+    assert ran.said == (2, _TWO_CREDENTIALS.format(f"{where}:5", f"{where}:2"))
+
+
+_TWO_CREDENTIALS = (
+    "error: Claude Code would send two different credentials: "
+    "{} sets env.ANTHROPIC_AUTH_TOKEN; and {} sets apiKeyHelper\n"
+    "  hint: Take apiKeyHelper out there; a foreign key must not reach this gateway.\n"
+)
 
 
 def test_a_key_in_the_login_of_claude_code_is_refused_in_the_plaintext_way(machine: Machine) -> None:

@@ -9,6 +9,7 @@ import pytest
 from tests.acceptance.machine import Machine
 from tests.keys import invented
 from tests.secret import rings
+from toolsync.errors import SecretError
 from toolsync.masking import Secret
 from toolsync.secret.vault import MemoryVault, SystemVault
 
@@ -49,7 +50,7 @@ def test_it_goes_to_the_keyring_and_comes_back_byte_for_byte(ready: Machine) -> 
 
 
 def test_it_survives_a_change_of_key_way(ready: Machine) -> None:
-    way = '\n[profiles.work.tool.claude-code]\nkey_way = "plaintext"\n\n[profiles.work.tool.codex]\nkey_way = "plaintext"\n'
+    way = "".join(f'\n[profiles.work.tool.{tool}]\nkey_way = "plaintext"\n' for tool in ("claude-code", "codex"))
     for rest in (PATHS, f'plaintext = "allow"\n{PATHS}{way}', PATHS):
         ready.profile(rest)
         assert ready.toolsync("apply", "--yes", "--no-ping").said == (0, "")
@@ -121,8 +122,6 @@ class _Full(MemoryVault):
     """Keeps one entry, and refuses the next."""
 
     def set(self, name: str, secret: Secret) -> None:
-        from toolsync.errors import SecretError
-
         if len(self._secrets) > 1:
             raise SecretError("the keyring is full")
         super().set(name, secret)
