@@ -48,7 +48,7 @@ ALLOWED: Sequence[tuple[str, str, str]] = (
         r"file config/profile\.toml",
         "the user's mistake that the test is about",
     ),
-    (r"test_leaks.py::", r"(file|name of) inner/.*", "the check's own tests: what it must find"),
+    (r"^$", r"(file|name of) leaking\d+/inner/.*", "the check's own tests: what it must find"),
     (
         r"^$",  # rooms that the tests of the transaction share
         r"file rooms\d+/\d+/(dotfiles/real|linked|new/deep/file|other name)",
