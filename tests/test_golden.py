@@ -23,6 +23,7 @@ from toolsync.masking import Secret
 from toolsync.paths import Places
 from toolsync.registry import tools
 from toolsync.remembered import Memory
+from toolsync.screen import Screen
 from toolsync.secret.vault import MemoryVault
 from toolsync.session import Session
 
@@ -81,7 +82,7 @@ def _session(case: Path, place: Path) -> Session:
 def _said(session: Session, wish: Wish) -> bytes:
     """What `toolsync diff` shows."""
     screen = io.StringIO()
-    render.Screen(screen).show(render.lines(diff(session, wish)))
+    Screen(screen).show(render.lines(diff(session, wish)))
     return screen.getvalue().encode()
 
 

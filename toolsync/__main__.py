@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line (default: this process's own); its exit code."""
+    _hold_standard_descriptors()
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments == ["--version"]:
         return _version()
@@ -22,6 +23,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     from toolsync import cli  # typer alone costs six starts of the interpreter
 
     return cli.main(arguments)
+
+
+def _hold_standard_descriptors() -> None:
+    """Where the caller closed one, let no file or socket of ours get its number: what is printed would go into it."""
+    for number in (0, 1, 2):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDONLY)  # gets the lowest free number; writing to it fails, as it would have
 
 
 def _version() -> int:

@@ -18,6 +18,9 @@ from toolsync.masking import printable
 LIMIT_BYTES = 64 * 2**20
 """A larger file is no settings file."""
 
+TEMP_NAMES = ".toolsync-*.tmp"
+"""What a new content is called, beside the file that it will become; `*` stands for random digits."""
+
 _PRIVATE_FOLDER = 0o700
 
 _SETTLING_SECONDS = 0.1
@@ -90,6 +93,8 @@ def resolve(path: Path) -> Path:
         return Path(os.path.realpath(path))
     except OSError as error:
         raise file_error(path, error) from error
+    except ValueError as error:  # a NUL, which no system takes
+        raise FileError(f"{shown(path)} is no path", hint="Write it anew, without control characters.") from error
 
 
 def _stable(path: Path) -> tuple[bytes, os.stat_result]:
@@ -141,6 +146,16 @@ def is_there(path: Path) -> bool:
     except OSError as error:
         raise file_error(path, error) from error
     return True
+
+
+def is_folder(path: Path) -> bool:
+    """Whether a folder stands at `path`, as far as can be seen: where we may not look, there is none."""
+    return os.path.isdir(path)  # noqa: PTH112  Path.is_dir raises where a name is too long or a folder is shut
+
+
+def exists(path: Path) -> bool:
+    """Whether something stands at `path`, links followed, as far as can be seen."""
+    return os.path.exists(path)  # noqa: PTH110  as above
 
 
 def digest(raw: bytes) -> str:

@@ -70,6 +70,12 @@ class FileError(ToolsyncError):
     """A file or folder cannot be read or written: a directory in its place, no permission, a full disk."""
 
 
+class OutputError(ToolsyncError):
+    """What a command has to say cannot be written; what it had to do may be done."""
+
+    exit_code = 1
+
+
 class SecretError(ToolsyncError):
     """A key cannot be had, stored or removed."""
 

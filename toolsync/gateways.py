@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from toolsync import resources
+from toolsync import disk, resources
 from toolsync.address import Addresses, Dialect, Protocol, addresses
 from toolsync.errors import ProfileError, TemplateError, UsageError
 from toolsync.masking import printable
@@ -89,7 +89,7 @@ def find(name: str | None, config: Path) -> Gateway | None:
 
 def _files(parent: Path) -> Iterator[Path]:
     folder = parent / "gateways"
-    if folder.is_dir():
+    if disk.is_folder(folder):
         yield from sorted(folder.glob("*.toml"))
 
 

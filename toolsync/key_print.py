@@ -74,7 +74,7 @@ def _config_dir(environ: Mapping[str, str], home: Path, platform: str) -> Path:
     if platform == "win32":
         return Path(environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
     xdg = environ.get("XDG_CONFIG_HOME", "").strip()
-    return Path(xdg) if xdg else home / ".config"
+    return Path(xdg) if Path(xdg).is_absolute() else home / ".config"
 
 
 def _key(request: Request, *, is_isolated: bool) -> Secret:

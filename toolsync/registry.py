@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from toolsync import resources
+from toolsync import disk, resources
 from toolsync.errors import TemplateError, UsageError
 from toolsync.masking import printable
 from toolsync.paths import Places, candidates
@@ -49,7 +49,7 @@ def is_installed(tool: Tool, places: Places) -> bool:
     search = places.environ.get("PATH", "")
     if any(shutil.which(command, path=search) for command in tool.commands):
         return True
-    return any(file.exists() for spec in tool.paths for file in _candidates(spec, places))
+    return any(disk.exists(file) for spec in tool.paths for file in _candidates(spec, places))
 
 
 def _candidates(spec: str, places: Places) -> tuple[Path, ...]:
@@ -61,7 +61,7 @@ def _candidates(spec: str, places: Places) -> tuple[Path, ...]:
 
 def _folders(parent: Path) -> Iterator[Path]:
     folder = parent / "tools"
-    if folder.is_dir():
+    if disk.is_folder(folder):
         yield from sorted(path for path in folder.iterdir() if (path / "tool.toml").is_file())
 
 

@@ -3,70 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import IO, Any
+from typing import Any
 
 from toolsync.commands.result import Message, Result
 from toolsync.errors import ToolsyncError
-from toolsync.masking import masked, masked_data, printable
+from toolsync.masking import masked_data, printable
+from toolsync.screen import Line
 
-_STYLES = {
-    "add": "green",
-    "del": "red",
-    "place": "cyan",
-    "good": "green",
-    "bad": "bold red",
-    "look": "yellow",
-    "dim": "dim",
-}
 _MARKS = {"note": ("", ""), "warning": ("warning: ", "look"), "problem": ("problem: ", "bad")}
-
-
-@dataclass(frozen=True)
-class Line:
-    """One line for people; `style` is a key of `_STYLES`, or empty."""
-
-    text: str
-    style: str = ""
-
-
-class Screen:
-    """Where lines go: a terminal with colours, or a pipe without."""
-
-    def __init__(self, stream: IO[str]) -> None:
-        self._stream = stream
-        self._is_coloured: bool | None = None
-
-    def show(self, lines: Iterable[Line]) -> None:
-        """Write the lines, masked, without a character that a terminal would obey."""
-        for line in lines:
-            text = printable(masked(line.text), limit=100_000)
-            self._stream.write(self._coloured(text, line.style) + "\n")
-        self._stream.flush()
-
-    def _coloured(self, text: str, style: str) -> str:
-        if not style or not self._colours():
-            return text
-        from rich.style import Style
-
-        return Style.parse(_STYLES[style]).render(text)
-
-    def _colours(self) -> bool:
-        if self._is_coloured is None and not self._may_be_coloured():
-            self._is_coloured = False
-        if self._is_coloured is None:
-            from rich.console import Console
-
-            console = Console(file=self._stream)
-            self._is_coloured = console.is_terminal and console.color_system is not None and not console.no_color
-        return self._is_coloured
-
-    def _may_be_coloured(self) -> bool:
-        """Whether rich is worth its import: it colours terminals, and pipes only where a variable says so."""
-        return self._stream.isatty() or bool(os.environ.get("FORCE_COLOR"))
 
 
 def envelope(
@@ -271,13 +216,3 @@ _VIEWS: Mapping[str, View] = {
     "tools": _tools,
     "undo": _undo,
 }
-
-
-def stdout() -> Screen:
-    """The screen for results."""
-    return Screen(sys.stdout)
-
-
-def stderr() -> Screen:
-    """The screen for errors and questions."""
-    return Screen(sys.stderr)

@@ -75,21 +75,26 @@ def default_config(environ: Mapping[str, str]) -> Path:
         return Path(environ["TOOLSYNC_CONFIG"]).expanduser().absolute()
     from platformdirs import user_config_path
 
-    return user_config_path("toolsync", appauthor=False) / "profile.toml"
+    return _absolute(user_config_path("toolsync", appauthor=False), ".config/toolsync") / "profile.toml"
 
 
 def default_state() -> Path:
     """The folder of memory, journal and lock."""
     from platformdirs import user_state_path
 
-    return user_state_path("toolsync", appauthor=False)
+    return _absolute(user_state_path("toolsync", appauthor=False), ".local/state/toolsync")
+
+
+def _absolute(path: Path, usual: str) -> Path:
+    """The path; the usual one in the home folder where `XDG_*` is relative, which counts as unset (XDG, "Basics")."""
+    return path if path.is_absolute() else Path.home() / usual
 
 
 def this_machine(project: Path | None = None) -> Places:
     """The user's own places.
 
     Raises:
-        FileError: the working directory is gone.
+        FileError: the working directory is gone, or nobody knows the home folder.
     """
     try:
         here = project or Path.cwd()
@@ -97,4 +102,14 @@ def this_machine(project: Path | None = None) -> Places:
         raise FileError("the current folder no longer exists", hint="Change to another one.") from error
     platform = sys.platform if sys.platform in ("darwin", "win32") else "linux"
     root = Path(here.anchor)
-    return Places(Path.home(), dict(os.environ), here, root, cast("Platform", platform))
+    return Places(_home(), dict(os.environ), here, root, cast("Platform", platform))
+
+
+def _home() -> Path:
+    try:
+        home = Path.home()
+    except RuntimeError as error:
+        raise FileError("nobody knows where your home folder is", hint="Set HOME.") from error
+    if not home.is_absolute() or os.environ.get("HOME") == "":
+        raise FileError("HOME is no absolute path", hint="Set it to your home folder, or leave it unset.")
+    return home

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from toolsync import __version__, render
-from toolsync.cli import keys, profiles, work
+from toolsync import __version__, render, screen
+from toolsync.cli import keys, profiles, streams, work
 from toolsync.cli.context import run
-from toolsync.errors import BugError, InterruptedRunError, ToolsyncError, UsageError
+from toolsync.errors import BugError, InterruptedRunError, OutputError, ToolsyncError, UsageError
 from toolsync.session import default_state
 
 app = typer.Typer(
@@ -29,6 +29,7 @@ for part in (work, profiles, keys):
 
 def main(arguments: Sequence[str]) -> int:
     """Run one command line; its exit code."""
+    streams.prepare()
     run.begin(json="--json" in arguments)
     try:
         app(args=list(arguments), prog_name="toolsync", standalone_mode=False)
@@ -72,10 +73,11 @@ def _command(arguments: Sequence[str]) -> str:
 
 
 def _failed(arguments: Sequence[str], error: ToolsyncError) -> int:
-    if run.json:
-        sys.stdout.write(render.envelope(_command(arguments), error.exit_code, {}, (), error) + "\n")
-    else:
-        render.stderr().show(render.error_lines(error))
+    with suppress(BrokenPipeError, OutputError):  # where nothing can be said, the exit code speaks
+        if run.json and not isinstance(error, OutputError):
+            screen.stdout().put(render.envelope(_command(arguments), error.exit_code, {}, (), error) + "\n")
+        else:
+            screen.stderr().show(render.error_lines(error))
     return error.exit_code
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toolsync import render
+from toolsync import disk, render, screen
 from toolsync.commands.result import Result
 from toolsync.errors import DeclinedError
 from toolsync.session import Session, default_config, default_state, this_machine
@@ -58,7 +58,7 @@ class Run:
         """The session of this run."""
         places = this_machine()
         config = self.config or default_config(places.environ)
-        config = config / "profile.toml" if config.is_dir() else config
+        config = config / "profile.toml" if disk.is_folder(config) else config
         is_interactive = sys.stdin.isatty() and sys.stderr.isatty()
         return Session(
             places, config.absolute(), default_state(), _vault(is_interactive), is_interactive=is_interactive
@@ -82,9 +82,9 @@ def show(result: Result) -> None:
     run.exit_code = result.exit_code
     if run.json:
         text = render.envelope(result.command, result.exit_code, result.data, result.messages, None)
-        sys.stdout.write(text + "\n")
+        screen.stdout().put(text + "\n")
         return
-    render.stdout().show(render.lines(result))
+    screen.stdout().show(render.lines(result))
 
 
 def ask(session: Session, question: str, *, yes: bool) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 
+from toolsync import disk
+from toolsync.cli import streams
 from toolsync.cli.context import Json, Yes, ask, help_app, run, show
 from toolsync.commands.result import Message, Result
 from toolsync.errors import UsageError
@@ -36,7 +37,7 @@ def key_set(
 
 def _typed_key(session: Session, *, stdin: bool) -> str:
     if stdin:
-        return sys.stdin.read()
+        return streams.typed_in()
     if not session.is_interactive:
         raise UsageError("nobody is there to type the key", hint="Pipe it in: `… | toolsync key set --stdin`.")
     typed: str = typer.prompt("Key (nothing is shown)", hide_input=True, err=True)
@@ -45,7 +46,7 @@ def _typed_key(session: Session, *, stdin: bool) -> str:
 
 def _key_name(session: Session, profile: str | None) -> str:
     """The keyring name that a profile refers to; a name that is no profile stands for itself."""
-    if profile is not None and not session.config.exists():
+    if profile is not None and not disk.is_there(session.config):
         return profile
     profiles = session.profiles()
     if profile is not None and profile not in profiles.names:
@@ -65,7 +66,7 @@ def key_list(json: Json = False) -> None:
     from toolsync.commands.key import list_keys
 
     session = run.session()
-    profiles = session.profiles().profiles if session.config.exists() else ()
+    profiles = session.profiles().profiles if disk.is_there(session.config) else ()
     vault = session.open_vault()
     keys = [
         {"name": one.name, "profiles": list(one.profiles), "stored": one.is_stored}

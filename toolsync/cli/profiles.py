@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toolsync import render
+from toolsync import render, screen
 from toolsync.cli.context import Json, Yes, ask, help_app, run, show
 from toolsync.commands.result import Message, Result
 from toolsync.errors import ToolsyncError, UsageError
@@ -138,7 +138,7 @@ def _edited_by_hand(session: Session) -> Edited:
         try:
             return drafts.adopted(draft)
         except ToolsyncError as error:
-            render.stderr().show(render.error_lines(error))
+            screen.stderr().show(render.error_lines(error))
             if not typer.confirm("Open it again?", default=True, err=True):
                 raise
 

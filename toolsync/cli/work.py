@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from toolsync import render
+from toolsync import render, screen
 from toolsync.cli.context import Json, Plaintext, ProfileName, Tools, Yes, ask, run, show
 from toolsync.commands.planning import Plan, Wish
 from toolsync.commands.result import Message, Result
 from toolsync.errors import ChangedError
+from toolsync.screen import Line
 from toolsync.session import Session
 
 if TYPE_CHECKING:
@@ -57,8 +58,8 @@ def apply(
 
     def shown(planned: Plan) -> tuple[Message, ...]:
         messages = tuple(command.plan_messages(session, planned))
-        render.stdout().show(render.plan_lines(command.described(session, planned)))
-        render.stdout().show(render.message_lines(messages))
+        screen.stdout().show(render.plan_lines(command.described(session, planned)))
+        screen.stdout().show(render.message_lines(messages))
         return messages
 
     show(_carried_out(session, planned, lambda: plan(wish), carried_out, shown, yes=yes))
@@ -78,8 +79,8 @@ def undo(
 
     def shown(planned: Plan) -> tuple[Message, ...]:
         messages = tuple(plan_messages(session, planned))
-        render.stdout().show(render.plan_lines(described(session, planned)))
-        render.stdout().show(render.message_lines(messages))
+        screen.stdout().show(render.plan_lines(described(session, planned)))
+        screen.stdout().show(render.message_lines(messages))
         return messages
 
     def plan() -> Plan:
@@ -107,7 +108,7 @@ def _carried_out(
         except ChangedError as error:
             if attempt == _TRIES:
                 raise
-            render.stderr().show([render.Line(f"{error.message}; planning again", "look")])
+            screen.stderr().show([Line(f"{error.message}; planning again", "look")])
             planned = plan()
         else:
             return replace(result, messages=tuple(one for one in result.messages if one not in told))
@@ -165,16 +166,16 @@ def demo(json: Json = False) -> None:
         steps = list(story())
         show(Result("demo", {"steps": [_step(step) for step in steps]}, exit_code=steps[-1].exit_code))
         return
-    screen = render.stdout()
+    terminal = screen.stdout()
     for step in story():
         if step.command:
-            screen.show([render.Line(""), render.Line(f"$ {step.command}", "place")])
+            terminal.show([Line(""), Line(f"$ {step.command}", "place")])
         if step.text:
-            screen.show([render.Line(step.text)])
+            terminal.show([Line(step.text)])
         if step.result is not None:
-            screen.show(render.lines(step.result))
+            terminal.show(render.lines(step.result))
         if step.error is not None:
-            screen.show(render.error_lines(step.error))
+            terminal.show(render.error_lines(step.error))
         run.exit_code = step.exit_code
 
 

@@ -51,7 +51,7 @@ class Table:
         return tuple(dict.fromkeys(file for row, _ in ready for file in self._files[tool.name, row.overlay]))
 
     def _counts(self, row: FileRow) -> bool:
-        return row.needs is None or any(path.exists() for path in candidates(row.needs, self._session.places))
+        return row.needs is None or any(disk.exists(path) for path in candidates(row.needs, self._session.places))
 
     def _paths(self, tool: Tool, row: FileRow, given: Facts) -> Iterator[Path]:
         self._files.setdefault((tool.name, row.overlay), [])
@@ -164,7 +164,7 @@ def _checker(schema: Mapping[str, Value]) -> Callable[[Value], str | None]:
 
 
 def _existing(paths: Sequence[Path]) -> Path:
-    return next((path for path in paths if path.exists()), paths[0])
+    return next((path for path in paths if disk.exists(path)), paths[0])
 
 
 def _with_circumstances(plan: FilePlan, snapshot: disk.Snapshot) -> FilePlan:
@@ -173,7 +173,7 @@ def _with_circumstances(plan: FilePlan, snapshot: disk.Snapshot) -> FilePlan:
     if memory is None:
         return plan
     if snapshot.raw is None and memory.created and not memory.folders:
-        missing = [str(parent) for parent in reversed(snapshot.real.parents) if not parent.exists()]
+        missing = [str(parent) for parent in reversed(snapshot.real.parents) if not disk.exists(parent)]
         memory = replace(memory, folders=tuple(missing))
     if plan.holds_key and memory.mode is None and snapshot.mode is not None and snapshot.mode & 0o077:
         memory = replace(memory, mode=snapshot.mode)

@@ -90,7 +90,7 @@ def _seen(session: Session, layer: Layer, plans: Mapping[str, FilePlan]) -> _See
 
 def _seen_file(session: Session, layer: Layer, planned: Mapping[str, FilePlan]) -> _Seen:
     paths = candidates(layer.path, session.places)
-    path = next((path for path in paths if path.exists()), paths[0])
+    path = next((path for path in paths if disk.exists(path)), paths[0])
     try:
         snapshot = disk.read(path)
         raw = snapshot.raw

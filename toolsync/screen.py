@@ -1,0 +1,98 @@
+"""Where lines go: a terminal with colours, or a pipe without. Every text from outside passes `printable` on its way."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import IO
+
+from toolsync.errors import OutputError
+from toolsync.masking import masked, printable
+
+_STYLES = {
+    "add": "green",
+    "del": "red",
+    "place": "cyan",
+    "good": "green",
+    "bad": "bold red",
+    "look": "yellow",
+    "dim": "dim",
+}
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line for people; `style` is a key of `_STYLES`, or empty."""
+
+    text: str
+    style: str = ""
+
+
+class Screen:
+    """Where lines go: a terminal with colours, or a pipe without."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+        self._is_coloured: bool | None = None
+
+    def show(self, lines: Iterable[Line]) -> None:
+        """Write the lines, masked, without a character that a terminal would obey. Raises as `put`."""
+        texts = ((printable(masked(line.text), limit=100_000), line.style) for line in lines)
+        self.put("".join(self._coloured(text, style) + "\n" for text, style in texts))
+
+    def put(self, text: str) -> None:
+        """Write the text as it is, at once.
+
+        Raises:
+            BrokenPipeError: nobody reads any more.
+            OutputError: it cannot be written.
+        """
+        try:
+            self._stream.write(text)
+            self._stream.flush()
+        except BrokenPipeError:
+            self._give_up()
+            raise
+        except OSError as error:
+            self._give_up()
+            hint = "What was asked for may be done all the same: `toolsync status` shows it."
+            raise OutputError(f"the output cannot be written: {error.strerror}", hint=hint) from error
+
+    def _give_up(self) -> None:
+        """Let what is still buffered go nowhere: the interpreter would fail on it once more when it ends."""
+        with suppress(OSError):  # no file of the system's
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
+
+    def _coloured(self, text: str, style: str) -> str:
+        if not style or not self._colours():
+            return text
+        from rich.style import Style
+
+        return Style.parse(_STYLES[style]).render(text)
+
+    def _colours(self) -> bool:
+        if self._is_coloured is None and not self._may_be_coloured():
+            self._is_coloured = False
+        if self._is_coloured is None:
+            from rich.console import Console
+
+            console = Console(file=self._stream)
+            self._is_coloured = console.is_terminal and console.color_system is not None and not console.no_color
+        return self._is_coloured
+
+    def _may_be_coloured(self) -> bool:
+        """Whether rich is worth its import: it colours terminals, and pipes only where a variable says so."""
+        return self._stream.isatty() or bool(os.environ.get("FORCE_COLOR"))
+
+
+def stdout() -> Screen:
+    """The screen for results."""
+    return Screen(sys.stdout)
+
+
+def stderr() -> Screen:
+    """The screen for errors and questions."""
+    return Screen(sys.stderr)
