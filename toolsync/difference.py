@@ -10,9 +10,11 @@ from collections.abc import Iterator, Sequence
 from toolsync import document as documents
 from toolsync.document import MISSING, Document, KeyPath, Missing, Value, equal
 from toolsync.document.data import get, index_of
+from toolsync.document.keypath import parse as parse_path
 from toolsync.masking import fingerprint, holds_key_shape, looks_secret, mask_key_shapes, masked, masked_data
 from toolsync.overlay import Edit
 from toolsync.plan import Change, FilePlan
+from toolsync.remembered import Remembered
 
 _REFERENCE = re.compile(r"\$\{?[A-Z_][A-Z0-9_]*\}?|\{(env|file):[^}]*\}|\$\{\{ *secrets\.[A-Za-z0-9_]+ *\}\}")
 """What names a key without being one; it may be shown."""
@@ -46,43 +48,89 @@ def shown_value(change: Change, value: Value | Missing, key: bytes, *, is_ours: 
     """
     if value is MISSING:
         return None
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    text = _text(value)
     is_open = is_ours or not text or not change.secret or _REFERENCE.fullmatch(text)
     if not is_open or holds_key_shape(text):
         return f"***{fingerprint(text, key)}***"
-    return masked_data(json.loads(json.dumps(value, default=str)))
+    data = json.loads(json.dumps(value, default=str))
+    return masked_data(_veiled(data, data, (), key))
+
+
+def _text(value: Value) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _veiled(value: Value, data: Value, path: KeyPath, key: bytes) -> Value:
+    """The value at `path` of `data`, with what stands there under a name of secrets as fingerprints."""
+    if isinstance(value, dict):
+        return {name: _veiled(child, data, (*path, name), key) for name, child in value.items()}
+    if isinstance(value, list):
+        return [_veiled(child, data, (*path, index), key) for index, child in enumerate(value)]
+    is_secret = isinstance(value, str) and value and not _REFERENCE.fullmatch(value) and _names_secret(path, data)
+    return f"***{fingerprint(value, key)}***" if is_secret else value
 
 
 def _lines(plan: FilePlan, text: str | None, key: bytes) -> list[str]:
     if text is None:
         return []
     shown = _shown(documents.parse(text.encode(), plan.format), plan, key).removeprefix("\ufeff")
-    lines = re.split(r"\r\n|\n|\r", shown)
+    lines = [_without_old_settings(line) for line in re.split(r"\r\n|\n|\r", shown)]
     if lines[-1] == "":
         return lines[:-1]
     return [*lines[:-1], f"{lines[-1]}\n\\ No newline at end of file"]
+
+
+_COMMENT = re.compile(r"//|#|/\*|^\s*\*")
+_SETTING = re.compile(
+    r"""(?P<name>[\w.-]+)(?P<sign>["']?\s*[:=]\s*)(?P<value>"[^"]+"|'[^']+'|(?=\S*\d)[^\s"',;]{8,})"""
+)
+
+
+def _without_old_settings(line: str) -> str:
+    """The line without the secrets of settings that somebody turned into a comment."""
+    mark = _COMMENT.search(line)
+    if mark is None:
+        return line
+    return line[: mark.end()] + _SETTING.sub(_without_value, line[mark.end() :])
+
+
+def _without_value(match: re.Match[str]) -> str:
+    bare = match["value"].strip("\"'")
+    is_open = _REFERENCE.fullmatch(bare) or bare.startswith("***") or not looks_secret(match["name"])
+    return match[0] if is_open else f'{match["name"]}{match["sign"]}"***"'
 
 
 def _shown(document: Document, plan: FilePlan, key: bytes) -> str:
     """The document's text with every secret value replaced by its fingerprint."""
     secrets = list(_secret_paths(document, plan))
     text, end = "", 0
-    for path, (start, stop) in document.leaves():
-        value = get(document.data, path)
-        if not _is_secret(path, value, document, secrets, plan):
-            continue
-        text += document.text[end:start] + f'"***{fingerprint(document.text[start:stop], key)}***"'
-        end = stop
+    for path, span in document.leaves():
+        value = _leaf(document, path, span)
+        if _is_secret(path, value, document, secrets, plan):
+            text += document.text[end : span[0]] + f'"***{fingerprint(_text(value), key)}***"'
+            end = span[1]
     return text + document.text[end:]
+
+
+def _leaf(document: Document, path: KeyPath, span: tuple[int, int]) -> Value:
+    """What stands there; of a duplicate that does not count its source, for the data do not know it."""
+    return get(document.data, path) if document.span(path) == span else document.text[span[0] : span[1]]
 
 
 def _secret_paths(document: Document, plan: FilePlan) -> Iterator[KeyPath]:
     wanted = {change.path for change in plan.changes if change.secret}
     wanted |= {edit.path for edit in _edits(plan) if edit.secret}
+    wanted |= {parse_path(value.path) for value in _remembered(plan) if value.secret}
     for path in wanted:
         indexed = _indexed(document.data, path)
         if indexed is not None:
             yield indexed
+
+
+def _remembered(plan: FilePlan) -> Iterator[Remembered]:
+    for memory in (plan.remembered, plan.memory):
+        for layer in memory.layers if memory else ():
+            yield from layer.values
 
 
 def _edits(plan: FilePlan) -> Iterator[Edit]:
@@ -106,19 +154,20 @@ def _indexed(data: Value, path: KeyPath) -> KeyPath | None:
 
 
 def _is_secret(path: KeyPath, value: Value, document: Document, secrets: Sequence[KeyPath], plan: FilePlan) -> bool:
-    if not isinstance(value, str) or not value or _REFERENCE.fullmatch(value):
+    if value in (None, "", '""', "''") or isinstance(value, bool) or _REFERENCE.fullmatch(_text(value)):
         return False
     if any(path[: len(secret)] == secret for secret in secrets):
         return not _is_shown_value(path, value, document, plan)
-    return holds_key_shape(value) or _names_secret(path, document.data)
+    return isinstance(value, str) and (holds_key_shape(value) or _names_secret(path, document.data))
 
 
 def _names_secret(path: KeyPath, data: Value) -> bool:
     if any(isinstance(step, str) and looks_secret(step) for step in path):
         return True
     item = get(data, path[:-1])
-    name = item.get("name") if path[-1:] == ("value",) and isinstance(item, dict) else None
-    return isinstance(name, str) and looks_secret(name)
+    if path[-1:] != ("value",) or not isinstance(item, dict):
+        return False
+    return any(isinstance(name := item.get(key), str) and looks_secret(name) for key in ("name", "key", "header"))
 
 
 def _is_shown_value(path: KeyPath, value: Value, document: Document, plan: FilePlan) -> bool:

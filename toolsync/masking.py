@@ -33,7 +33,7 @@ class Secret:
         return self._value
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Secret) and hmac.compare_digest(self._value.encode(), other._value.encode())
+        return isinstance(other, Secret) and hmac.compare_digest(_bytes(self._value), _bytes(other._value))
 
     def __hash__(self) -> int:
         return hash(self._value)
@@ -68,7 +68,11 @@ def fingerprint(value: str, key: bytes) -> str:
         value: the key.
         key: the machine's own random bytes, so that the digits mean nothing elsewhere.
     """
-    return hmac.digest(key, value.encode(), "sha256").hex()[:6]
+    return hmac.digest(key, _bytes(value), "sha256").hex()[:6]
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")  # JSON's escapes can say what no text may hold
 
 
 def printable(text: str, *, limit: int = 2000) -> str:

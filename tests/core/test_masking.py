@@ -1,0 +1,117 @@
+"""What is never shown as it is."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.core.world import KEY
+from toolsync.masking import (
+    Secret,
+    fingerprint,
+    holds_key_shape,
+    looks_secret,
+    mask_key_shapes,
+    masked,
+    masked_data,
+    printable,
+)
+
+
+def test_a_secret_never_prints_itself() -> None:
+    secret = Secret("core-invented-key-1")
+    assert (repr(secret), str(secret), f"{secret}") == ("Secret('***')",) * 3
+    assert secret.reveal() == "core-invented-key-1"
+    with pytest.raises(TypeError, match="a Secret is never serialised"):
+        pickle.dumps(secret)
+
+
+def test_a_key_once_seen_is_masked_in_every_text() -> None:
+    Secret('"core-invented-key-2"\n')
+    text = "x core-invented-key-2 y"
+    assert masked(text) == "x *** y"
+    data = {"a": [text, 1, None], "core-invented-key-2": True}
+    assert masked_data(data) == {"a": ["x *** y", 1, None], "***": True}
+
+
+@pytest.mark.parametrize("text", ["ollama", "none", "", "two words", "${CORE_KEY}", '{"a": 1}'])
+def test_what_is_no_key_masks_no_words(text: str) -> None:
+    Secret(text)
+    assert masked(f"x {text} y") == f"x {text} y"
+
+
+def test_the_longer_of_two_keys_goes_first() -> None:
+    Secret("core-invented")
+    Secret("core-invented-key-3")
+    assert masked("core-invented-key-3") == "***"
+
+
+@given(st.text(), st.text())
+def test_two_secrets_are_equal_when_their_keys_are(one: str, other: str) -> None:
+    assert (Secret(one) == Secret(other)) is (one == other)
+    assert len(fingerprint(one, KEY)) == 6
+
+
+@given(st.lists(st.text(min_size=1), min_size=2, max_size=2, unique=True))
+def test_fingerprints_tell_two_keys_apart_and_machines_too(keys: list[str]) -> None:
+    one, other = keys
+    assert fingerprint(one, KEY) == fingerprint(one, KEY)
+    assert fingerprint(one, KEY) != fingerprint(other, KEY)
+    assert fingerprint(one, KEY) != fingerprint(one, bytes(32))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "apiKey", "api_key", "API_KEY", "apikey", "ANTHROPIC_AUTH_TOKEN", "key", "ssh-key", "x.key", "secret",
+        "clientSecret", "password", "passwd", "credentials", "bearerToken", "Authorization", "auth", "headers",
+        "openAiHeaders", "experimental_bearer_token",
+    ],
+)  # fmt: skip
+def test_names_of_secrets(name: str) -> None:
+    assert looks_secret(name)
+
+
+@pytest.mark.parametrize("name", ["model", "baseUrl", "keyboard", "keys_pressed", "author", "timeout", "monkey", ""])
+def test_names_of_nothing_secret(name: str) -> None:
+    assert not looks_secret(name)
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "sk-ant-api03-abcdefghij0123456789",
+        "sk-proj-abcdefghij0123456789",
+        "sk-or-v1-0123456789abcdef0123456789",
+        "gsk_0123456789abcdefghij",
+        "hf_0123456789abcdefghij",
+        "xai-0123456789abcdefghij",
+        "AIzaSyA0123456789abcdefghij",
+        "AKIA0123456789ABCDEF",
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc123",
+    ],
+)
+def test_shapes_of_keys(key: str) -> None:
+    text = f'x="{key}", y'
+    assert (holds_key_shape(text), mask_key_shapes(text)) == (True, 'x="***", y')
+
+
+@pytest.mark.parametrize(
+    "text", ["sk-", "sk-short1", "task-0123456789abcdefghij", "risk-free-and-easy-going-words", ""]
+)
+def test_shapes_of_no_key(text: str) -> None:
+    assert (holds_key_shape(text), mask_key_shapes(text)) == (False, text)
+
+
+def test_what_a_terminal_would_obey_is_taken_out() -> None:
+    text = "a\x1b[31mb\x07c\u202ed\u2028e\x85f\tg\nh日本😀"
+    assert printable(text) == "a�[31mb�c�d�e�f\tg\nh日本😀"
+    assert printable("x" * 12, limit=10) == "xxxxxxxxxx… (2 characters more)"
+
+
+@given(st.text())
+def test_printable_is_printable_once_and_for_all(text: str) -> None:
+    assert printable(printable(text)) == printable(text)
