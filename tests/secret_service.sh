@@ -43,12 +43,13 @@ fi
 
 # 3. What is started here ends here, by its number.
 files=$(mktemp -d)
+sockets=$runtime/secret-service # not in $files: a socket's path may have 107 characters
 started=()
 end() {
     trap - EXIT INT TERM HUP
     for pid in "${started[@]}"; do kill "$pid" 2>/dev/null || true; done
     for pid in "${started[@]}"; do wait "$pid" 2>/dev/null || true; done
-    rm -rf "$files" "$runtime/bus"
+    rm -rf "$files" "$runtime/bus" "$sockets"
     [ -z "$made" ] || rmdir "$made" 2>/dev/null || true
 }
 trap end EXIT
@@ -58,7 +59,7 @@ trap 'exit 143' TERM HUP
 home=${SECRET_SERVICE_HOME:-$files/home}
 password=${SECRET_SERVICE_PASSWORD-ci}
 unset DISPLAY WAYLAND_DISPLAY DBUS_SESSION_BUS_ADDRESS XDG_RUNTIME_DIR SECRET_SERVICE_HOME SECRET_SERVICE_PASSWORD
-mkdir -p "$home" && mkdir -m 700 "$files/run"
+mkdir -p "$home" && mkdir -m 700 "$sockets"
 
 # 4. A bus that starts no service by itself: a locked or ended keyring must stay so.
 cat >"$files/bus.conf" <<CONF
@@ -79,7 +80,7 @@ for _ in $(seq 200); do [ -S "$runtime/bus" ] && break; sleep 0.02; done
 [ -S "$runtime/bus" ] || { cat "$files/log" >&2; fail "dbus-daemon did not start"; }
 
 # 5. The keyring. In the foreground: what `--unlock` alone leaves running is nobody's child.
-env HOME="$home" XDG_RUNTIME_DIR="$files/run" XDG_DATA_HOME="$home/.local/share" XDG_CONFIG_HOME="$home/.config" \
+env HOME="$home" XDG_RUNTIME_DIR="$sockets" XDG_DATA_HOME="$home/.local/share" XDG_CONFIG_HOME="$home/.config" \
     XDG_CACHE_HOME="$home/.cache" DBUS_SESSION_BUS_ADDRESS="unix:path=$runtime/bus" \
     gnome-keyring-daemon --foreground --unlock --components=secrets < <(printf %s "$password") >>"$files/log" 2>&1 &
 started+=($!)
