@@ -299,19 +299,19 @@ BAD = {
         f"profile.toml:4: profiles.work.key: {NO_REFERENCE}",
     ),
     "key itself as a name": (
-        instead("key", '"keyring:sk-hushhushhushhushhush"'),
+        instead("key", '"keyring:sk-hush1hush2hush3hush4"'),
         f"profile.toml:4: profiles.work.key: {LOOKS_LIKE_A_KEY}",
     ),
     "key itself in a command": (
-        instead("key", '"command:echo sk-hushhushhushhushhush"'),
+        instead("key", '"command:echo sk-hush1hush2hush3hush4"'),
         f"profile.toml:4: profiles.work.key: {LOOKS_LIKE_A_KEY}",
     ),
     "key itself in another field": (
-        instead("model", '"sk-hushhushhushhushhush"'),
+        instead("model", '"sk-hush1hush2hush3hush4"'),
         f"profile.toml:3: profiles.work.model: {LOOKS_LIKE_A_KEY}",
     ),
     "key itself in a field that is not there": (
-        in_work('api_key = "sk-hushhushhushhushhush"'),
+        in_work('api_key = "sk-hush1hush2hush3hush4"'),
         f"profile.toml:5: profiles.work.api_key: {LOOKS_LIKE_A_KEY}",
     ),
     "key reference with a line break": (

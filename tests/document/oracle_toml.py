@@ -157,7 +157,7 @@ def comments_displaced(before: str, after: str) -> list[str]:
     for one, other in [] if faults else zip(comments(before), comments(after), strict=True):
         if not one.depth and one.above.split("=")[0] != other.above.split("=")[0]:
             faults.append(f"'{one.text}' stood above '{one.above}', now '{other.above}'")
-        key = one.beside.split("=")[0].rstrip(" ]},")  # the rest of the line may have grown
+        key = one.beside.split("=")[0].rstrip(" \t]},")  # the rest of the line may have grown
         if bool(one.beside) != bool(other.beside) or not (one.depth or other.beside.startswith(key)):
             faults.append(f"'{one.text}' stood beside '{one.beside}', now '{other.beside}'")
     return faults
