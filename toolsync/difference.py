@@ -11,13 +11,18 @@ from toolsync import document as documents
 from toolsync.document import MISSING, Document, KeyPath, Missing, Value, equal
 from toolsync.document.data import get, index_of
 from toolsync.document.keypath import parse as parse_path
-from toolsync.masking import fingerprint, holds_key_shape, looks_secret, mask_key_shapes, masked, masked_data
+from toolsync.masking import (
+    fingerprint,
+    holds_key_shape,
+    is_reference,
+    looks_secret,
+    mask_key_shapes,
+    masked,
+    masked_data,
+)
 from toolsync.overlay import Edit
 from toolsync.plan import Change, FilePlan
 from toolsync.remembered import Remembered
-
-_REFERENCE = re.compile(r"\$\{?[A-Z_][A-Z0-9_]*\}?|\{(env|file):[^}]*\}|\$\{\{ *secrets\.[A-Za-z0-9_]+ *\}\}")
-"""What names a key without being one; it may be shown."""
 
 
 def unified(plan: FilePlan, name: str, key: bytes, *, context: int = 3) -> list[str]:
@@ -49,7 +54,7 @@ def shown_value(change: Change, value: Value | Missing, key: bytes, *, is_ours: 
     if value is MISSING:
         return None
     text = _text(value)
-    is_open = is_ours or not text or not change.secret or _REFERENCE.fullmatch(text)
+    is_open = is_ours or not text or not change.secret or is_reference(text)
     if not is_open or holds_key_shape(text):
         return f"***{fingerprint(text, key)}***"
     data = json.loads(json.dumps(value, default=str))
@@ -66,7 +71,7 @@ def _veiled(value: Value, data: Value, path: KeyPath, key: bytes) -> Value:
         return {name: _veiled(child, data, (*path, name), key) for name, child in value.items()}
     if isinstance(value, list):
         return [_veiled(child, data, (*path, index), key) for index, child in enumerate(value)]
-    is_secret = isinstance(value, str) and value and not _REFERENCE.fullmatch(value) and _names_secret(path, data)
+    is_secret = isinstance(value, str) and value and not is_reference(value) and _names_secret(path, data)
     return f"***{fingerprint(value, key)}***" if is_secret else value
 
 
@@ -80,7 +85,7 @@ def _lines(plan: FilePlan, text: str | None, key: bytes) -> list[str]:
     return [*lines[:-1], f"{lines[-1]}\n\\ No newline at end of file"]
 
 
-_COMMENT = re.compile(r"//|#|/\*|^\s*\*")
+_COMMENT = re.compile(r"(?<!:)//|#|/\*|^\s*\*")
 _SETTING = re.compile(
     r"""(?P<name>[\w.-]+)(?P<sign>["']?\s*[:=]\s*)(?P<value>"[^"]+"|'[^']+'|(?=\S*\d)[^\s"',;]{8,})"""
 )
@@ -96,7 +101,7 @@ def _without_old_settings(line: str) -> str:
 
 def _without_value(match: re.Match[str]) -> str:
     bare = match["value"].strip("\"'")
-    is_open = _REFERENCE.fullmatch(bare) or bare.startswith("***") or not looks_secret(match["name"])
+    is_open = is_reference(bare) or bare.startswith("***") or not looks_secret(match["name"])
     return match[0] if is_open else f'{match["name"]}{match["sign"]}"***"'
 
 
@@ -154,7 +159,7 @@ def _indexed(data: Value, path: KeyPath) -> KeyPath | None:
 
 
 def _is_secret(path: KeyPath, value: Value, document: Document, secrets: Sequence[KeyPath], plan: FilePlan) -> bool:
-    if value in (None, "", '""', "''") or isinstance(value, bool) or _REFERENCE.fullmatch(_text(value)):
+    if value in (None, "", '""', "''") or isinstance(value, bool) or is_reference(_text(value)):
         return False
     if any(path[: len(secret)] == secret for secret in secrets):
         return not _is_shown_value(path, value, document, plan)

@@ -111,3 +111,11 @@ def holds_key_shape(text: str) -> bool:
 def mask_key_shapes(text: str) -> str:
     """`text` with everything of the shape of a known provider's key replaced by `***`."""
     return _KEY_SHAPE.sub("***", text)
+
+
+_REFERENCE = re.compile(r"\$\{?[A-Z_][A-Z0-9_]*\}?|\{(env|file):[^}]*\}|\$\{\{ *secrets\.[A-Za-z0-9_]+ *\}\}")
+
+
+def is_reference(text: str) -> bool:
+    """Whether `text` names a key without being one (`${API_KEY}`, `{env:API_KEY}`): it may be shown and remembered."""
+    return bool(_REFERENCE.fullmatch(text))

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from toolsync.document.data import Value
 from toolsync.document.splice import Splice
+from toolsync.masking import holds_key_shape, is_reference
 
 VERSION = 1
 """The form of `memory.json`; a newer one is never read, for what it means is not known here."""
@@ -35,7 +36,8 @@ class Remembered:
         origin: the user's own source text; None when nothing stood there, or when it is not kept here.
         origin_kept: where `origin` lies.
         after: what toolsync wrote, by `mark`; `NOTHING` or `ANYTHING`.
-        secret: whether what stands there may be a key; then `after` is a keyed hash and `origin` never lies here.
+        secret: whether what stands there may be a key; then `after` is a keyed hash, and `origin` lies here only if it
+            is a mere reference to one.
     """
 
     path: str
@@ -45,8 +47,15 @@ class Remembered:
     secret: bool = False
 
     def __post_init__(self) -> None:
-        if self.origin is not None and (self.secret or self.origin_kept != "memory"):
+        if self.origin is None:
+            return
+        if self.origin_kept != "memory" or not may_lie_in_memory(self.origin, secret=self.secret):
             raise ValueError(f"{self.path}: this text must not be remembered here")
+
+
+def may_lie_in_memory(text: str, *, secret: bool) -> bool:
+    """Whether memory may hold the user's own source text, which `secret` says may be a key."""
+    return not holds_key_shape(text) and (not secret or is_reference(text.strip().strip("\"'")))
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ BEFORES = {
     CODEX: f'[model_providers.toolsync]\nexperimental_bearer_token = "{OLD}" # mine\n',
     "service/settings.json": f'{{"apiKey": "{OLD}"}}\n',
 }
+GONE = SystemVault(timeout_seconds=5, choices=())
 PATHS = '\n[profiles.work.tool.settings-json]\npaths = ["~/service/settings.json"]\n'
 
 
@@ -72,7 +73,7 @@ def test_a_new_key_of_the_user_becomes_what_undo_gives_back(ready: Machine) -> N
 
 
 def test_without_a_keyring_apply_says_so_first_and_undo_says_what_is_lost(ready: Machine) -> None:
-    ready.vault = SystemVault(timeout_seconds=5, choices=())
+    ready.vault = GONE
     ready.environ["WORK_KEY"] = invented("work")
     ready.profile(f"{PATHS}\n[profiles.work.tool.claude-code]\nenabled = false\n", key="env:WORK_KEY")
     (ready.home / CODEX).unlink()
@@ -108,14 +109,35 @@ def test_a_locked_keyring_stops_apply_and_undo_for_nothing_may_be_lost(ready: Ma
         assert ready.toolsync("apply", "--yes", "--no-ping").err.startswith("error: Locked ring is locked\n")
     ready.vault = sound
     assert ready.toolsync("apply", "--yes", "--no-ping").code == 0
-    ready.vault = locked
-    with ready.untouched():
-        refused = ready.toolsync("undo", "--yes")
-    assert refused.code == 2
-    assert "Locked ring is locked" in refused.err
+    for vault, reason in {locked: "Locked ring is locked", GONE: "no keyring answers here (none is installed)"}.items():
+        ready.vault = vault
+        with ready.untouched():
+            refused = ready.toolsync("undo", "--yes")
+            assert ready.toolsync("apply", "--yes", "--no-ping").out.startswith("Nothing to change.\n")
+        assert refused.code == 2
+        what = "~/.claude/settings.json: what stood at env.ANTHROPIC_API_KEY lies in the keyring, and"
+        assert f"error: {what} {reason}\n" in refused.err
     ready.vault = sound
     assert ready.toolsync("undo", "--yes").code == 0
     assert ready.contents() == BEFORES
+
+
+def test_a_reference_is_no_key_and_needs_no_keyring(ready: Machine) -> None:
+    befores = {
+        "service/settings.json": '{"apiKey":   "${OLD_KEY}"}',
+        "service/config.toml": "[api]\napi_key = '${OLD_KEY}' # as ever\n",
+    }
+    for name, content in befores.items():
+        ready.write(name, content)
+    ready.profile(f'{PATHS}\n[profiles.work.tool.config-toml]\npaths = ["~/service/config.toml"]\n')
+    ready.vault = GONE
+    tools = ("--tool", "settings-json", "--tool", "config-toml")
+    ran = ready.toolsync("apply", "--yes", "--no-ping", *tools)
+    assert ran.said == (0, "")
+    assert "warning" not in ran.out
+    assert "-api_key = '${OLD_KEY}' # as ever\n+api_key = \"${TOOLSYNC_API_KEY}\" # as ever\n" in ran.out
+    assert ready.toolsync("undo", "--yes").said == (0, "")
+    assert {name: ready.read(name) for name in befores} == befores
 
 
 class _Full(MemoryVault):

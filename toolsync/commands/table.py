@@ -9,12 +9,13 @@ from pathlib import Path
 from toolsync import disk, document
 from toolsync.commands.tracing import Notice, traced
 from toolsync.document import Value
-from toolsync.errors import DocumentError, NoKeyringError, PlanRefusedError, TemplateError, ToolsyncError
+from toolsync.errors import DocumentError, PlanRefusedError, SecretError, TemplateError, ToolsyncError
 from toolsync.facts import Facts
+from toolsync.masking import printable
 from toolsync.overlay import Edit, edits, filled
 from toolsync.paths import candidates
 from toolsync.plan import FilePlan, Place, Row, plan_file
-from toolsync.remembered import Memory
+from toolsync.remembered import Memory, vault_name
 from toolsync.session import Session
 from toolsync.tool import FileRow, Tool
 from toolsync.trace import may_hold_key
@@ -35,6 +36,7 @@ class Table:
         self._rows: dict[str, list[Row]] = {}
         self._formats: dict[str, str] = {}
         self._files: dict[tuple[str, str], list[str]] = {}
+        self._unreachable: dict[str, SecretError] = {}
 
     def seat(self, tool: Tool, given: Facts) -> tuple[str, ...]:
         """Lay the tool's filled overlays beside the files they mean; the real paths.
@@ -95,7 +97,20 @@ class Table:
     def _plan(self, place: Place, rows: Sequence[Row]) -> FilePlan:
         snapshot = self.snapshots[place.path]
         before = None if snapshot.raw is None else document.decoded(snapshot.raw)
-        return _with_circumstances(plan_file(place, before, rows, self._memory.files.get(place.path)), snapshot)
+        plan = plan_file(place, before, rows, self._memory.files.get(place.path))
+        self._refuse_loss(plan)
+        return _with_circumstances(plan, snapshot)
+
+    def _refuse_loss(self, plan: FilePlan) -> None:
+        """Nothing of the user's may be forgotten because the keyring that holds it does not answer just now."""
+        for layer in plan.remembered.layers if plan.remembered else ():
+            for value in layer.values:
+                name = vault_name(plan.path, layer.tool, layer.overlay, value.path)
+                error = self._unreachable.get(name)
+                if error is not None and name in plan.forgotten:
+                    what = f"{self._session.shown(plan.path)}: what stood at {printable(value.path)}"
+                    reason = f"{what} lies in the keyring, and {error.message}"
+                    raise type(error)(reason, hint="Run this where the keyring answers.")
 
     def _seat_remembered(self) -> None:
         """A row that wants nothing for everything that is remembered of the tools in question, and wanted no more."""
@@ -118,8 +133,9 @@ class Table:
     def _kept(self, name: str) -> str | None:
         try:
             secret = self._session.open_vault().get(name)
-        except NoKeyringError:
-            return None  # a locked one is an error: what lies in it must not be forgotten
+        except SecretError as error:
+            self._unreachable[name] = error
+            return None
         return None if secret is None else secret.reveal()
 
     def traced(self, tool: Tool, plans: Mapping[str, FilePlan]) -> list[Notice]:

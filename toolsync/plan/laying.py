@@ -11,10 +11,19 @@ from toolsync.document import MISSING, Document, Item, KeyPath, Missing, Splice,
 from toolsync.document import splice as splices
 from toolsync.document.keypath import spell
 from toolsync.errors import EditRefusedError
-from toolsync.masking import holds_key_shape
 from toolsync.overlay import ABSENT, TABLE, Edit
 from toolsync.plan.model import Left, Place, Row
-from toolsync.remembered import ANYTHING, NOTHING, KeptSplice, LayerMemory, Remembered, holds, mark, vault_name
+from toolsync.remembered import (
+    ANYTHING,
+    NOTHING,
+    KeptSplice,
+    LayerMemory,
+    Remembered,
+    holds,
+    mark,
+    may_lie_in_memory,
+    vault_name,
+)
 
 
 @dataclass(frozen=True)
@@ -72,7 +81,7 @@ def _inverse(
 ) -> Iterable[Splice | KeptSplice]:
     """The inverse as memory may hold it: what may be a key goes to `kept`."""
     for index, (splice, is_secret) in enumerate(back):
-        if (is_secret and splice.text.strip()) or holds_key_shape(splice.text):
+        if splice.text.strip() and not may_lie_in_memory(splice.text, secret=is_secret):
             kept[vault_name(place.path, *row.name, f"inverse[{index}]")] = splice.text
             yield KeptSplice(splice.start, splice.length)
         else:
@@ -153,7 +162,7 @@ def _with_text(
     fresh: Remembered, text: str, row: Row, place: Place
 ) -> tuple[tuple[Remembered, ...], Mapping[str, str]]:
     """The user's own text remembered: here, or in the keyring if it may be a key."""
-    if fresh.secret or holds_key_shape(text):
+    if not may_lie_in_memory(text, secret=fresh.secret):
         return (replace(fresh, origin_kept="keyring"),), {vault_name(place.path, *row.name, fresh.path): text}
     return (replace(fresh, origin=text),), {}
 

@@ -1,0 +1,202 @@
+"""Questions: answered, declined, interrupted; and nobody there to be asked. On a real terminal, in a process."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Self
+
+import pytest
+
+from tests.acceptance.machine import Machine
+from tests.key_print import program
+from tests.keys import invented
+
+BEFORE = '{\n  "apiKey": "${OLD}"\n}\n'
+PATHS = '\n[profiles.work.tool.settings-json]\npaths = ["~/service/settings.json"]\n'
+APPLY = ("apply", "--no-ping")
+QUESTION = "Write this? [y/N]: "
+SECONDS = 30
+
+
+class Terminal:
+    """A command line that runs on a terminal; everything it shows, and it can be answered."""
+
+    def __init__(self, process: subprocess.Popen[bytes], end: int) -> None:
+        self.process, self._end, self.shown = process, end, ""
+
+    def until(self, text: str) -> Self:
+        """Read on until `text` is shown."""
+        deadline = time.monotonic() + SECONDS
+        while text not in self.shown:
+            assert time.monotonic() < deadline, self.shown
+            if not self._read():
+                raise AssertionError(self.shown)
+        return self
+
+    def interrupt(self) -> Self:
+        """As Ctrl-C does, once it waits: readline loses a signal that comes just before it does."""
+        time.sleep(0.5)
+        self.process.send_signal(signal.SIGINT)
+        return self
+
+    def answer(self, text: str) -> Self:
+        os.write(self._end, text.encode())
+        return self
+
+    def ended(self) -> int:
+        """Read to the end; the exit code."""
+        while self._read():
+            pass
+        return self.process.wait(SECONDS)
+
+    def _read(self) -> bool:
+        if not select.select([self._end], [], [], SECONDS)[0]:
+            return False
+        try:
+            piece = os.read(self._end, 65536)
+        except OSError:  # Linux's way of saying that the other end is closed
+            return False
+        self.shown += piece.decode().replace("\r\n", "\n")
+        return bool(piece)
+
+
+@contextmanager
+def terminal(machine: Machine, *arguments: str) -> Iterator[Terminal]:
+    """The command line on a terminal of its own."""
+    import pty
+
+    ours, theirs = pty.openpty()
+    environ = {"HOME": str(machine.home), "PATH": "/nowhere", "TOOLSYNC_CONFIG": str(machine.config), "TERM": "dumb"}
+    process = subprocess.Popen(
+        [*program(is_isolated=False), *arguments],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        cwd=machine.project,
+        env=environ | machine.environ,
+        start_new_session=True,
+    )
+    os.close(theirs)
+    try:
+        yield Terminal(process, ours)
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)
+
+
+@pytest.fixture
+def ready(machine: Machine) -> Machine:
+    """One tool, and a key that needs no keyring."""
+    machine.write("service/settings.json", BEFORE)
+    machine.environ["WORK_KEY"] = invented("asking")
+    machine.profile(PATHS, key="env:WORK_KEY")
+    return machine
+
+
+def test_yes_writes(ready: Machine) -> None:
+    with terminal(ready, *APPLY) as screen:
+        assert screen.until(QUESTION).answer("y\n").ended() == 0
+    assert "Applied profile 'work': 1 file changed.\n" in screen.shown
+    assert screen.shown.index("+++ ~/service/settings.json") < screen.shown.index(QUESTION)
+    assert "some-model" in ready.read("service/settings.json")
+
+
+@pytest.mark.parametrize("answer", ["n\n", "\n"], ids=["no", "nothing"])
+def test_no_writes_nothing(ready: Machine, answer: str) -> None:
+    with ready.untouched(), terminal(ready, *APPLY) as screen:
+        assert screen.until(QUESTION).answer(answer).ended() == 2
+    assert screen.shown.endswith("error: declined; nothing was written\n")
+
+
+def test_the_end_of_input_is_no_yes(ready: Machine) -> None:
+    with ready.untouched(), terminal(ready, *APPLY) as screen:
+        assert screen.until(QUESTION).answer("\x04").ended() == 130
+    assert screen.shown.endswith("error: interrupted; nothing more was done\n")
+
+
+def test_an_interruption_at_the_question_writes_nothing(ready: Machine) -> None:
+    with ready.untouched(), terminal(ready, *APPLY) as screen:
+        assert screen.until(QUESTION).interrupt().ended() == 130
+    assert screen.shown.endswith("error: interrupted; nothing more was done\n")
+    assert "Traceback" not in screen.shown
+
+
+def test_an_interruption_at_the_prompt_for_the_key_stores_nothing(ready: Machine) -> None:
+    ready.profile(PATHS)
+    with ready.untouched(), terminal(ready, "key", "set") as screen:
+        assert screen.until("Key (nothing is shown): ").interrupt().ended() == 130
+    assert screen.shown.endswith("error: interrupted; nothing more was done\n")
+
+
+def test_the_key_is_not_echoed(ready: Machine) -> None:
+    ready.profile(PATHS)
+    ready.environ["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=/nowhere"
+    with terminal(ready, "key", "set") as screen:
+        assert screen.until("Key (nothing is shown): ").answer(f"{invented('typed')}\n").ended() == 2
+    assert invented("typed") not in screen.shown
+    assert "error: no keyring answers here" in screen.shown
+
+
+def test_undo_asks_too(ready: Machine) -> None:
+    assert ready.toolsync("apply", "--yes", "--no-ping").code == 0
+    with ready.untouched(), terminal(ready, "undo") as screen:
+        assert screen.until(QUESTION).answer("n\n").ended() == 2
+    with terminal(ready, "undo") as screen:
+        assert screen.until(QUESTION).answer("y\n").ended() == 0
+    assert ready.read("service/settings.json") == BEFORE
+
+
+def test_a_file_that_changes_during_the_question_is_planned_and_asked_about_again(ready: Machine) -> None:
+    with terminal(ready, *APPLY) as screen:
+        screen.until(QUESTION)
+        ready.write("service/settings.json", '{\n  "apiKey": "${OLD}",\n  "later": 1\n}\n')
+        screen.answer("y\n").until("planning again")
+        screen.shown = ""
+        assert screen.until(QUESTION).answer("y\n").ended() == 0
+    assert '"later": 1' in screen.shown
+    assert '"later": 1' in ready.read("service/settings.json")
+
+
+def test_consent_to_a_copy_of_the_key_is_a_question_of_its_own(ready: Machine) -> None:
+    ready.profile(f'{PATHS}key_way = "plaintext"\n', key="env:WORK_KEY")
+    asked = "settings.json: may the tool's own file hold a copy of the key in clear? [y/N]: "
+    with ready.untouched(), terminal(ready, *APPLY) as screen:
+        assert screen.until(asked).answer("n\n").ended() == 0
+    assert QUESTION not in screen.shown
+    with ready.untouched(), terminal(ready, *APPLY, "--yes") as screen:  # which answers the other question
+        assert screen.until(asked).answer("n\n").ended() == 0
+    with terminal(ready, *APPLY) as screen:
+        assert screen.until(asked).answer("y\n").until(QUESTION).answer("y\n").ended() == 0
+    assert invented("asking") not in screen.shown
+    assert invented("asking") in ready.read("service/settings.json")
+    assert (ready.home / "service/settings.json").stat().st_mode & 0o777 == 0o600
+    with terminal(ready, "undo", "--yes") as screen:
+        assert screen.ended() == 0
+    assert ready.read("service/settings.json") == BEFORE
+    assert (ready.home / "service/settings.json").stat().st_mode & 0o777 == 0o644
+
+
+def test_without_a_terminal_nothing_is_asked(ready: Machine) -> None:
+    with ready.untouched():
+        ran = ready.child(*APPLY)
+    assert ran.said == (2, "error: nobody is there to say yes; nothing was written\n  hint: Add `--yes`.\n")
+    assert ready.child(*APPLY, "--yes").said == (0, "")
+
+
+def test_init_asks_for_what_it_was_not_told(ready: Machine) -> None:
+    ready.config.unlink()
+    with terminal(ready, "init") as screen:
+        screen.until(" or address: ").answer("http://127.0.0.1:9/api\n")
+        assert screen.until("Model: ").answer("some-model\n").ended() == 0
+    assert "Next: `toolsync key set`, then `toolsync apply`." in screen.shown
+    listed = ready.toolsync("profile", "list", "--json").json["data"]["profiles"]
+    assert [(one["base_url"], one["model"], one["key"]) for one in listed] == [
+        ("http://127.0.0.1:9/api", "some-model", "keyring:default")
+    ]
