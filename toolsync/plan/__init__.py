@@ -18,8 +18,8 @@ from toolsync.document.keypath import parse as parse_path
 from toolsync.document.keypath import spell
 from toolsync.errors import EditRefusedError, PlanRefusedError
 from toolsync.overlay import ABSENT, TABLE, Edit
-from toolsync.plan.giving import unwound
-from toolsync.plan.laying import Laid, laid_fresh, made, stands
+from toolsync.plan.giving import swept, unwound
+from toolsync.plan.laying import Laid, laid_fresh, made, sha256, stands
 from toolsync.plan.model import Change, FilePlan, Left, Place, Row
 from toolsync.plan.relaying import laid_in_place
 from toolsync.plan.standing import handed_over, standing_above
@@ -145,7 +145,26 @@ def _worked(place: Place, present: Document | None, rows: Sequence[Row], known: 
             work.layers = {name: handed_over(layer, before, laid.document) for name, layer in work.layers.items()}
         work.kept.update(laid.kept)
         work.left.extend(laid.left)
+    _sweep(work, rows, known)
     return work
+
+
+def _sweep(work: _Work, rows: Sequence[Row], known: FileMemory) -> None:
+    """Take out what containers of ours several rows emptied together."""
+    if work.document is None:
+        return
+    asked = {row.name for row in rows}
+    ours = [path for layer in known.layers if (layer.tool, layer.overlay) in asked for path in layer.containers]
+    clean = swept(work.document, ours, rows)
+    if clean.text == work.document.text:
+        return
+    work.document = clean
+    for name, layer in work.layers.items():
+        there = tuple(path for path in layer.containers if clean.get(parse_path(path)) is not MISSING)
+        work.layers[name] = replace(layer, containers=there)
+    if work.layers:
+        name, top = list(work.layers.items())[-1]
+        work.layers[name] = replace(top, sha256=sha256(clean.text), inverse=None)
 
 
 def _in_order(rows: Sequence[Row], memory: FileMemory) -> list[Row]:

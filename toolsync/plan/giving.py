@@ -64,13 +64,18 @@ def given_back(document: Document, row: Row, known: LayerMemory, place: Place) -
             document, reason = _given_back(document, known, value, place)
             if reason:
                 left.append(Left(known.tool, parse_path(value.path), reason))
-    needed = {prefix for edit in row.edits for prefix in _prefixes(edit.path)}
-    for text in reversed(known.containers):
+    return Laid(swept(document, known.containers, [row]), left=tuple(left))
+
+
+def swept(document: Document, containers: Sequence[str], rows: Sequence[Row]) -> Document:
+    """The document without those of our containers that are empty now, and that none of the rows needs."""
+    needed = {prefix for row in rows for edit in row.edits for prefix in _prefixes(edit.path)}
+    for text in reversed(containers):
         path = parse_path(text)
         if path not in needed and _is_empty(document.get(path), path):
             with suppress(EditRefusedError):  # an empty container does no harm
                 document = document.remove(path)
-    return Laid(document, left=tuple(left))
+    return document
 
 
 def _given_back(document: Document, known: LayerMemory, value: Remembered, place: Place) -> tuple[Document, str]:
@@ -87,7 +92,7 @@ def _given_back(document: Document, known: LayerMemory, value: Remembered, place
             return document.set(path, Source(source)), ""
         document = document.remove(path)
     except EditRefusedError as error:
-        return document, f"cannot be given back, and stays as it is: {error.reason}"
+        return document, f"was not given back: {error.reason.removeprefix(f'{value.path}: ')}"
     return document, "" if value.origin_kept == "memory" else "what stood there before could not be kept, and is lost"
 
 
