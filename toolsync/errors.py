@@ -96,6 +96,14 @@ class PlanRefusedError(ToolsyncError):
     """The plan would do harm, and nothing was written."""
 
 
+class ExposedKeyError(PlanRefusedError):
+    """A file that would hold the key may end in a git repository, and nothing was written."""
+
+
+class GitError(ToolsyncError):
+    """Git cannot be asked, or cannot tell."""
+
+
 class PingFailedError(ToolsyncError):
     """The gateway did not answer as it must, and nothing was written."""
 
@@ -110,6 +118,10 @@ class TransactionError(ToolsyncError):
 
 class ChangedError(TransactionError):
     """A file is no longer what the plan was made from; plan again."""
+
+
+class StoreError(ToolsyncError):
+    """A container of settings that is no file (a database) cannot be read or written; nothing was changed."""
 
 
 class InterruptedRunError(ToolsyncError):

@@ -33,13 +33,16 @@ def apply(
     no_ping: Annotated[bool, typer.Option("--no-ping", help="Do not ask the gateway first.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Write although the ping fails.")] = False,
     allow_plaintext: Plaintext = False,
+    fix_gitignore: Annotated[
+        bool, typer.Option("--fix-gitignore", help="Let git ignore the files that will hold the key.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Set every tool to the profile: shown first, pinged, all files or none."""
     from toolsync.commands import apply as command
 
     session = run.session()
-    wish = Wish(profile, tuple(tool or ()), allow_plaintext)
+    wish = Wish(profile, tuple(tool or ()), allow_plaintext, fix_gitignore)
     options = command.Options(ping=not no_ping, force=force)
 
     def plan(wish: Wish) -> Plan:
@@ -50,7 +53,7 @@ def apply(
     if asking and session.is_interactive and not json:
         question = f"{', '.join(asking)}: may the tool's own file hold a copy of the key in clear?"
         if typer.confirm(question, default=False, err=True):
-            wish = Wish(profile, wish.tools, allow_plaintext=True)
+            wish = replace(wish, allow_plaintext=True)
             planned = plan(wish)
 
     def carried_out(planned: Plan) -> Result:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from toolsync import transaction
 from toolsync.commands.carry import carry_out
 from toolsync.commands.describe import described_file, described_tool, left_messages
+from toolsync.commands.guarding import still_exposed, stop_at_exposed
 from toolsync.commands.helper_check import helper_complaints
 from toolsync.commands.pinging import Pinged, ping_all
 from toolsync.commands.planning import Plan, Wish, plan_apply
@@ -31,25 +32,29 @@ class Options:
 
 
 def plan(session: Session, wish: Wish) -> Plan:
-    """What `apply` would do, an interrupted one ended first. See `plan_apply` for the errors."""
+    """What `apply` would do, an interrupted one ended first. See `plan_apply` and `stop_at_exposed` for the errors."""
     transaction.recover(session.state)
-    return plan_apply(session, wish)
+    planned = plan_apply(session, wish)
+    stop_at_exposed(session, planned.files)
+    return planned
 
 
 def execute(session: Session, planned: Plan, options: Options) -> Result:
     """Ping, write, verify.
 
     Raises:
+        ExposedKeyError: a file that would hold the key lies open to git meanwhile, and nothing was written.
         PingFailedError: the gateway does not answer as it must, and nothing was written.
         ChangedError: a file changed since it was planned, and nothing was written.
         FileError, TransactionError, SecretError: the files cannot be written, and nothing was.
     """
     assert planned.profile is not None  # noqa: S101  an undo has a module of its own
+    stop_at_exposed(session, planned.files)
     pinged = ping_all(session, planned) if options.ping else ()
     _stop_at_failure(pinged, options)
     memory = replace(planned.memory, profile=planned.profile.name)
     untidy = () if planned.is_nothing else carry_out(session, planned, memory)
-    complaints = helper_complaints(session, planned)
+    complaints = (*helper_complaints(session, planned), *still_exposed(session, planned.files))
     messages = (*plan_messages(session, planned), *_ping_messages(pinged), *untidy, *complaints)
     return Result("apply", _data(session, planned, pinged), messages, _exit_code(planned, messages))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from toolsync.commands.apply import described, plan_messages
+from toolsync.commands.guarding import exposed
 from toolsync.commands.planning import Wish, plan_apply
 from toolsync.commands.result import DONE, PROBLEM, REFUSED, Result
 from toolsync.session import Session
@@ -11,7 +12,7 @@ from toolsync.session import Session
 def diff(session: Session, wish: Wish) -> Result:
     """The plan, shown; exit code 1 when changes wait. See `plan_apply` for the errors."""
     planned = plan_apply(session, wish)
-    messages = tuple(plan_messages(session, planned))
+    messages = (*plan_messages(session, planned), *exposed(session, planned.files))
     waiting = any(file.is_change for file in planned.files) or any(message.level == "problem" for message in messages)
     exit_code = PROBLEM if waiting else DONE
     if any(skipped.is_asked for skipped in planned.skipped):

@@ -10,6 +10,7 @@ from toolsync import disk, gateways, registry
 from toolsync import memory as memories
 from toolsync.address import is_loopback
 from toolsync.commands.delivery import Delivery, delivery
+from toolsync.commands.guarding import ignored_lines
 from toolsync.commands.headers import secret_headers, with_headers
 from toolsync.commands.keeping import kept_or_told
 from toolsync.commands.table import Table
@@ -32,11 +33,13 @@ class Wish:
         profile: its name, or None for the active one.
         tools: names, or empty for every tool found on the machine.
         allow_plaintext: whether a tool's own file may hold a copy of the key, as the command line says.
+        fix_gitignore: whether git is to be told to ignore files that will hold the key.
     """
 
     profile: str | None = None
     tools: tuple[str, ...] = ()
     allow_plaintext: bool = False
+    fix_gitignore: bool = False
 
 
 @dataclass(frozen=True)
@@ -137,6 +140,8 @@ def plan_apply(session: Session, wish: Wish) -> Plan:
         except MissingFactError as error:
             skipped.append(Skipped(tool.tool, error.message, error.hint, is_asked=bool(wish.tools)))
     files, unkept = kept_or_told(session, table.plans())
+    wanted = ignored_lines(session, files.values(), memory, fix=wish.fix_gitignore)
+    files = {**table.ignore_plans(wanted), **files}
     return Plan(
         profile,
         tuple(replace(tool, notices=(*tool.notices, *table.traced(tool.tool, files))) for tool in seated),
@@ -165,7 +170,7 @@ def plan_undo(session: Session, tools: Sequence[str]) -> Plan:
             raise UsageError(f"nothing of '{name}' is applied", hint=f"Applied: {there}.")
     known = registry.tools(session.config.parent)
     table = Table(session, memory, known, set(tools) or remembered)
-    files = table.plans()
+    files = {**table.plans(), **table.ignore_plans({})}
     given = tuple(ToolPlan(known[name], None, None) for name in sorted(table.in_scope) if name in known)
     return Plan(None, given, tuple(files.values()), table.snapshots, (), memory, snapshot.sha256)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from toolsync import disk, document
+from toolsync import disk, document, gitguard
 from toolsync.commands.tracing import Notice, traced
 from toolsync.document import Value
 from toolsync.errors import DocumentError, PlanRefusedError, SecretError, TemplateError, ToolsyncError
@@ -64,7 +64,7 @@ class Table:
                 yield _existing(candidates(text, self._session.places))
 
     def _place(self, path: Path, format: str, row: Row) -> None:
-        snapshot = disk.read(path)
+        snapshot = disk.read(path, within=gitguard.left(path))
         real = str(snapshot.real)
         self.snapshots.setdefault(real, snapshot)
         if self._formats.setdefault(real, format) != format:
@@ -74,16 +74,37 @@ class Table:
         self._files[row.tool, row.overlay].append(real)
 
     def plans(self) -> dict[str, FilePlan]:
-        """One plan for each real file, by path.
+        """One plan for each real file, by path; ignore files aside.
 
         Raises:
             ToolsyncError: files cannot be read or edited; names them all.
         """
-        self._seat_remembered()
+        self._seat_remembered(lambda overlay: overlay != gitguard.NAME)
+        return self._planned(self._rows)
+
+    def ignore_plans(self, wanted: Mapping[Path, Mapping[str, Sequence[str]]]) -> dict[str, FilePlan]:
+        """One plan for each ignore file, by real path: all lines that are wanted no more are given back.
+
+        Args:
+            wanted: the lines that each tool needs, by ignore file.
+
+        Raises:
+            ToolsyncError: one cannot be read or edited; names them all.
+        """
+        others = set(self._rows)
+        for path, tools in wanted.items():
+            for tool, lines in tools.items():
+                self._files.setdefault((tool, gitguard.NAME), [])
+                edits = tuple(Edit((line,), value=True) for line in lines)
+                self._place(path, "gitignore", Row(tool, gitguard.NAME, edits, start="", start_is_filled=False))
+        self._seat_remembered(lambda overlay: overlay == gitguard.NAME)
+        return self._planned({real: rows for real, rows in self._rows.items() if real not in others})
+
+    def _planned(self, rows_by_file: Mapping[str, Sequence[Row]]) -> dict[str, FilePlan]:
         now = self._session.now()
         plans: dict[str, FilePlan] = {}
         problems: list[ToolsyncError] = []
-        for real, rows in self._rows.items():
+        for real, rows in rows_by_file.items():
             try:
                 plans[real] = self._plan(Place(real, self._formats[real], self._memory.key, now, self._kept), rows)
             except DocumentError as error:
@@ -108,16 +129,18 @@ class Table:
                 name = vault_name(plan.path, layer.tool, layer.overlay, value.path)
                 error = self._unreachable.get(name)
                 if error is not None and name in plan.forgotten:
-                    what = f"{self._session.shown(plan.path)}: what stood at {printable(value.path)}"
-                    reason = f"{what} lies in the keyring, and {error.message}"
-                    raise type(error)(reason, hint="Run this where the keyring answers.")
+                    what = (
+                        f"{self._session.shown(plan.path)}: what stood at {printable(value.path)} lies in the keyring"
+                    )
+                    raise type(error)(f"{what}, and {error.message}", hint="Run this where the keyring answers.")
 
-    def _seat_remembered(self) -> None:
+    def _seat_remembered(self, counts: Callable[[str], bool]) -> None:
         """A row that wants nothing for everything that is remembered of the tools in question, and wanted no more."""
         for real, file in self._memory.files.items():
             seated = {(row.tool, row.overlay) for row in self._rows.get(real, ())}
             for layer in file.layers:
-                if layer.tool not in self.in_scope or (layer.tool, layer.overlay) in seated:
+                name = layer.tool, layer.overlay
+                if layer.tool not in self.in_scope or name in seated or not counts(layer.overlay):
                     continue
                 known = self._file_row(layer.tool, layer.overlay)
                 format = known.format if known else document.format_of(real)

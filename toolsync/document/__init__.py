@@ -34,6 +34,7 @@ __all__ = [
 ]
 
 _FORMATS = {
+    "gitignore": ("toolsync.document.gitignore", "GitignoreDocument"),
     "json": ("toolsync.document.jsonc", "StrictJsonDocument"),
     "jsonc": ("toolsync.document.jsonc", "JsoncDocument"),
     "toml": ("toolsync.document.toml", "TomlDocument"),
@@ -56,12 +57,12 @@ def parse(raw: bytes, format: str) -> Document:
 
 
 def format_of(name: str) -> str:
-    """The format that a file name's suffix stands for.
+    """The format that a file name's suffix, or the whole of a dotfile's name, stands for.
 
     Raises:
         TemplateError: the suffix says nothing.
     """
-    suffix = PurePath(name).suffix.removeprefix(".")
+    suffix = (PurePath(name).suffix or PurePath(name).name).removeprefix(".")
     if suffix not in _FORMATS:
         raise TemplateError(f"'{name}' does not tell its format", hint="Say `format` in the tool's file row.")
     return suffix

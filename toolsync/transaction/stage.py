@@ -31,7 +31,7 @@ def _makes(step: Step) -> bool:
 
 def _entry(step: Step) -> Entry:
     write = step.write
-    temp = write.path.with_name(f".toolsync-{secrets.token_hex(8)}.tmp")
+    temp = write.path.with_name(disk.TEMP_NAMES.replace("*", secrets.token_hex(8)))
     return Entry(
         target=str(write.path),
         temp=None if write.content is None else str(temp),

@@ -1,0 +1,149 @@
+"""The git guard over a plan: what git would take up stops it, and the lines that prevent it are part of the plan."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from toolsync import disk, document, gitguard
+from toolsync.commands.result import Message
+from toolsync.document import parse_path
+from toolsync.errors import ExposedKeyError
+from toolsync.gitguard import Verdict
+from toolsync.masking import printable
+from toolsync.plan import FilePlan
+from toolsync.remembered import FileMemory, Memory
+from toolsync.session import Session
+
+_OTHER_WAYS = "let the key take another way (`key_way`), or leave the tool out."
+
+
+def ignored_lines(
+    session: Session, files: Iterable[FilePlan], memory: Memory, *, fix: bool
+) -> dict[Path, dict[str, Sequence[str]]]:
+    """The lines that ignore files must hold for the sake of each tool: ours, while the key is there; with `fix`, more.
+
+    One of ours that the user took out stays out.
+
+    Raises:
+        DocumentError, FileError: an ignore file that we wrote to cannot be read.
+    """
+    keyed = {Path(file.path): file for file in files if file.holds_key}
+    missing = {verdict.file: verdict.lines for verdict in _verdicts(session, keyed)} if fix else {}
+    wanted: dict[Path, dict[str, Sequence[str]]] = {}
+    for path, file in keyed.items():
+        ignore_file = gitguard.ignore_file(path)
+        if ignore_file is None:
+            continue
+        present = _ours(ignore_file, memory)
+        for tool in _tools(file):
+            lines = [
+                line for line in gitguard.lines(path) if line in present.get(tool, ()) or line in missing.get(path, ())
+            ]
+            if lines:
+                tools = wanted.setdefault(ignore_file, {})
+                tools[tool] = tuple(dict.fromkeys([*tools.get(tool, ()), *lines]))
+    return wanted
+
+
+def _tools(file: FilePlan) -> list[str]:
+    layers = file.memory.layers if file.memory else ()
+    return sorted({tool for tool, _ in file.edits} or {layer.tool for layer in layers})
+
+
+def _ours(ignore_file: Path, memory: Memory) -> dict[str, list[str]]:
+    """The lines that we wrote for each tool, and that still stand."""
+    layers = memory.files.get(str(disk.resolve(ignore_file)), FileMemory()).layers
+    if not layers:
+        return {}
+    there = _patterns(disk.read(ignore_file).raw)
+    return {
+        layer.tool: [line for value in layer.values if (line := str(parse_path(value.path)[0])) in there]
+        for layer in layers
+    }
+
+
+def _patterns(raw: bytes | None) -> Mapping[str, bool]:
+    found: Mapping[str, bool] = document.parse(raw or b"", "gitignore").data
+    return found
+
+
+def stop_at_exposed(session: Session, files: Sequence[FilePlan]) -> None:
+    """Let a plan pass that puts the key nowhere that git would take it from.
+
+    Raises:
+        ExposedKeyError: git tracks a file that would hold the key, does not ignore it, or cannot tell.
+    """
+    found = exposed(session, files)
+    if found:
+        hints = dict.fromkeys(message.hint for message in found)
+        raise ExposedKeyError("\n".join(message.text for message in found), hint=" ".join(hints))
+
+
+def exposed(session: Session, files: Sequence[FilePlan]) -> list[Message]:
+    """What git would do with files that would hold the key, once the plan is carried out."""
+    planned = {Path(file.path): file.after for file in files if file.format == "gitignore" and file.is_change}
+    keyed = [Path(file.path) for file in files if file.holds_key]
+    return [_message(session, verdict, planned) for verdict in _verdicts(session, keyed, planned)]
+
+
+def still_exposed(session: Session, files: Sequence[FilePlan]) -> list[Message]:
+    """The same of what was written, where an ignore file was among it."""
+    if not any(file.format == "gitignore" and file.is_change for file in files):
+        return []
+    keyed = [Path(file.path) for file in files if file.holds_key]
+    return [_message(session, verdict, {}) for verdict in _verdicts(session, keyed)]
+
+
+def _verdicts(
+    session: Session, keyed: Iterable[Path], planned: Mapping[Path, str | None] | None = None
+) -> Iterator[Verdict]:
+    places = session.places
+    for verdict in gitguard.look(tuple(keyed), home=places.home, environ=places.environ, planned=planned):
+        if verdict.state not in ("outside", "ignored"):
+            yield verdict
+
+
+def _message(session: Session, verdict: Verdict, planned: Mapping[Path, str | None]) -> Message:
+    what, hint = _unknown(verdict)
+    if verdict.state == "tracked":
+        what, hint = "git tracks it", _untracking(verdict)
+    if verdict.state == "exposed":
+        what, hint = _exposed(session, verdict, planned)
+    where = f" (repository {session.shown(verdict.place)})" if verdict.place else ""
+    return Message("problem", f"{session.shown(verdict.file)} would hold the key, and {what}{where}", hint)
+
+
+def _unknown(verdict: Verdict) -> tuple[str, str]:
+    hint = "Let `git status` work there"
+    return f"git cannot tell what it does with it: {verdict.reason}", f"{hint}, {_OTHER_WAYS}"
+
+
+def _untracking(verdict: Verdict) -> str:
+    assert verdict.tree is not None  # noqa: S101  somebody tracks it
+    command = shlex.join(["git", *verdict.tree.git_options, "rm", "--cached", "--", str(verdict.file)])
+    return f"`{printable(command)}` makes it forget the file, which stays; then `--fix-gitignore` keeps it out."
+
+
+def _exposed(session: Session, verdict: Verdict, planned: Mapping[Path, str | None]) -> tuple[str, str]:
+    ignore_file = gitguard.ignore_file(verdict.file)
+    assert ignore_file is not None  # noqa: S101  it lies in a repository
+    what = "git does not ignore it"
+    if verdict.lines == gitguard.lines(verdict.file)[1:]:
+        what = "git does not ignore the temp files that it is replaced by"
+    shown, lines = session.shown(ignore_file), ", ".join(f"`{printable(line)}`" for line in verdict.lines)
+    if not set(verdict.lines) <= _standing(ignore_file, planned).keys():
+        return what, f"`--fix-gitignore` adds to {shown}: {lines}."
+    if verdict.rule is not None:
+        return what, f"{shown} has {lines}, and {verdict.rule} takes it back: take that line out."
+    if ignore_file.is_symlink():
+        return what, f"{shown} is a link, which git does not follow: make it a file."
+    return what, f"{shown} has {lines}, and git does not heed it: see `git check-ignore -v --no-index`."
+
+
+def _standing(ignore_file: Path, planned: Mapping[Path, str | None]) -> Mapping[str, bool]:
+    snapshot = disk.read(ignore_file)
+    if snapshot.real in planned:
+        return _patterns((planned[snapshot.real] or "").encode())
+    return _patterns(snapshot.raw)
