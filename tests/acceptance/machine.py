@@ -121,13 +121,13 @@ class Machine:
     def _environ(self) -> dict[str, str]:
         return {"HOME": str(self.home), "PATH": "/nowhere", "TOOLSYNC_CONFIG": str(self.config), **self.environ}
 
-    def child(self, *arguments: str, before: tuple[str, ...] = (), **environ: str) -> Ran:
+    def child(self, *arguments: str, before: tuple[str, ...] = (), stdin: str = "", **environ: str) -> Ran:
         """In a process of its own, where the keyring is the real one; `before` is put in front of its argv."""
         done = subprocess.run(
             [*before, *program(is_isolated=False), *arguments],
             env={**self._environ(), **environ},
             cwd=self.project,
-            stdin=subprocess.DEVNULL,
+            input=stdin,
             capture_output=True,
             text=True,
             check=False,
