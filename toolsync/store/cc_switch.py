@@ -1,0 +1,189 @@
+"""CC Switch's database: our rows in its table `providers`, read and written as parts.
+
+CC Switch keeps a row for each provider and app. A click on one writes it over the app's own settings file ("live"),
+and what stood there goes into the row that was chosen before. A row of ours is `toolsync-PROFILE`. Which row is chosen
+is never changed from here: a running CC Switch holds that in memory, and would write its own answer back.
+
+Facts from github.com/farion1231/cc-switch at 5ca9459 (3.20.0), `src-tauri/src/`.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from toolsync.disk import shown
+from toolsync.errors import ChangedError, StoreError
+from toolsync.paths import Places
+from toolsync.store import Live, Token, cc_switch_home, cc_switch_live, cc_switch_table, sqlite
+from toolsync.store.cc_switch_row import APPS, Row, part_names, parts_of, row_of, settings_parts
+
+_WAIT_SECONDS = 10.0
+
+_CURRENT = {"claude": "currentProviderClaude", "codex": "currentProviderCodex", "gemini": "currentProviderGemini"}
+"""The apps of which one row is chosen, and where settings.json says which; of the others all rows count at once."""
+
+
+def token_now(path: Path, wait_seconds: float = _WAIT_SECONDS) -> Token:
+    """The token of every row of toolsync's, whichever profile they belong to.
+
+    Raises:
+        StoreError: the database cannot be read.
+    """
+    with sqlite.reading(path, wait_seconds) as database:
+        return cc_switch_table.token(database)
+
+
+class CcSwitch:
+    """The rows of one profile.
+
+    Args:
+        profile: its name.
+        places: where settings lie on this machine.
+        wait_seconds: how long to wait for CC Switch to let go of the database.
+        now_ms: the present moment, for new rows; milliseconds since 1970, as CC Switch counts.
+    """
+
+    def __init__(
+        self,
+        profile: str,
+        places: Places,
+        *,
+        wait_seconds: float = _WAIT_SECONDS,
+        now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
+    ) -> None:
+        self.id = f"toolsync-{profile}"
+        self._places, self._wait_seconds, self._now_ms = places, wait_seconds, now_ms
+
+    def read(self, path: Path) -> tuple[Mapping[str, str], Token]:
+        """See `Store.read`."""
+        with sqlite.reading(path, self._wait_seconds) as database:
+            cc_switch_table.columns(database, path)
+            rows, token = self._rows(database), cc_switch_table.token(database)
+        return {name: text for app, row in rows.items() for name, text in parts_of(app, row).items()}, token
+
+    def start(self, path: Path, part: str) -> str | None:
+        """See `Store.start`: choosing a row replaces the live file, so a new row begins as that file.
+
+        While the local proxy has taken the live file over, it begins as the copy that the proxy keeps.
+        """
+        app = _app_of(part)
+        columns, settings, *_ = part_names(app)
+        if app not in _CURRENT or part == columns:
+            return None
+        text = self._live_settings(path, app)
+        outer, inner = settings_parts(app, text) if text else (None, None)
+        return outer if part == settings else inner
+
+    def write(
+        self, path: Path, parts: Mapping[str, str | None], token: Token, prepared: Callable[[Token], None]
+    ) -> None:
+        """See `Store.write`. A row that is chosen is never removed, for then CC Switch would show none.
+
+        What other tables hold of a row (endpoints, health) stays as long as the row does.
+        """
+        with sqlite.writing(path, self._wait_seconds) as database:
+            columns = cc_switch_table.columns(database, path)
+            if cc_switch_table.token(database) != token:
+                raise ChangedError(
+                    f"{shown(path)}: its rows were changed after they were read", hint="Run the command again."
+                )
+            present = self._rows(database)
+            wanted = _wanted(present, parts)
+            for app in present.keys() - wanted.keys():
+                self._remove(database, app)
+            for app, row in wanted.items():
+                if row != present.get(app):
+                    cc_switch_table.put(database, columns, (self.id, app), row, self._now_ms())
+            if self._rows(database) != wanted:  # a trigger of somebody's
+                raise StoreError(f"{shown(path)}: it does not keep what is written", hint="Nothing was changed.")
+            prepared(cc_switch_table.token(database))
+
+    def live(self, path: Path) -> Mapping[str, Live]:
+        """See `Store.live`."""
+        found: dict[str, Live] = {}
+        with sqlite.reading(path, self._wait_seconds) as database:
+            cc_switch_table.columns(database, path)
+            for app in _CURRENT:
+                chosen = self._chosen(database, app)
+                if self._is_taken_over(database, app):
+                    found[app] = "taken over"
+                elif chosen is not None:
+                    found[app] = "ours" if chosen == self.id else "theirs"
+        return found
+
+    def warnings(self, path: Path) -> tuple[str, ...]:
+        """See `Store.warnings`: whether a click on the row for Codex takes a ChatGPT login away.
+
+        The row's `auth` is written over auth.json (codex_config.rs `write_codex_live_for_provider`) unless
+        `preserveCodexOfficialAuthOnSwitch` is set. The login goes into the row that was chosen before, if one was
+        (services/provider/mod.rs `switch_normal`).
+        """
+        if cc_switch_home.settings(self._places).get("preserveCodexOfficialAuthOnSwitch") is True:
+            return ()
+        with sqlite.reading(path, self._wait_seconds) as database:
+            chosen = self._chosen(database, "codex")
+        if chosen == self.id or not cc_switch_live.is_logged_in(self._places):
+            return ()
+        fate = "comes back with the row that is chosen now" if chosen else "is lost"
+        sentence = "Choosing our row for Codex in CC Switch takes the ChatGPT login out of auth.json; it"
+        return (f"{sentence} {fate}, unless CC Switch is set to keep Codex's official login.",)
+
+    def _rows(self, database: sqlite3.Connection) -> dict[str, Row]:
+        return {app: row for app, row in cc_switch_table.rows(database, self.id).items() if app in APPS}
+
+    def _remove(self, database: sqlite3.Connection, app: str) -> None:
+        is_flagged = cc_switch_table.is_flagged(database, (self.id, app))
+        if is_flagged or self._chosen(database, app) == self.id:
+            raise StoreError(
+                f"the row '{self.id}' for {app} is the one that is chosen in CC Switch, and cannot be removed",
+                hint=f"Choose another provider for {app} in CC Switch, then run the command again.",
+            )
+        cc_switch_table.remove(database, (self.id, app))
+
+    def _chosen(self, database: sqlite3.Connection, app: str) -> str | None:
+        """The id of the chosen row: the one that settings.json names if it exists, else the one that is flagged.
+
+        So settings.rs `get_effective_current_provider`; a database may come from another machine.
+        """
+        told = cc_switch_home.settings(self._places).get(_CURRENT.get(app, ""))
+        if isinstance(told, str) and cc_switch_table.exists(database, (told, app)):
+            return told
+        return cc_switch_table.flagged(database, app)
+
+    def _is_taken_over(self, database: sqlite3.Connection, app: str) -> bool:
+        is_kept = cc_switch_table.proxy_copy(database, app) is not None
+        return is_kept or cc_switch_live.is_taken_over(cc_switch_live.files(app, self._places).values())
+
+    def _live_settings(self, path: Path, app: str) -> str | None:
+        with sqlite.reading(path, self._wait_seconds) as database:
+            copy = cc_switch_table.proxy_copy(database, app)
+        live = cc_switch_live.files(app, self._places)
+        if copy is None:
+            return None if cc_switch_live.is_taken_over(live.values()) else cc_switch_live.as_settings(app, live)
+        if cc_switch_live.is_taken_over([copy.encode()]):  # a copy of the proxy's own values is no user's file
+            return None
+        return cc_switch_live.without_login(copy) if app == "codex" else copy
+
+
+def _wanted(present: Mapping[str, Row], parts: Mapping[str, str | None]) -> dict[str, Row]:
+    """The rows as they shall be, by app; what nobody asked to change is the very same."""
+    wanted = dict(present)
+    for app in {_app_of(name): None for name in parts}:
+        given = {name: text for name, text in parts.items() if _app_of(name) == app}
+        known = parts_of(app, present[app]) if app in present else {}
+        if app in given and given[app] is None:
+            wanted.pop(app, None)
+        elif not given.items() <= known.items():
+            texts = {name: text for name, text in {**known, **given}.items() if text is not None}
+            wanted[app] = row_of(app, texts, present.get(app))
+    return wanted
+
+
+def _app_of(part: str) -> str:
+    app = part.partition("/")[0]
+    if app not in APPS or part not in part_names(app):
+        raise StoreError(f"CC Switch's rows have no part '{part}'", hint=f"They are for {', '.join(APPS)}.")
+    return app

@@ -1,0 +1,136 @@
+"""SQL: the statements on CC Switch's table `providers`, and the few looks into its neighbours.
+
+The schema is asked for, never assumed: versions come and go within weeks (17 to 19 in one month), and a database that
+an older or newer CC Switch made is as good. Its version, its journal mode and every column that is not ours stay.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from dataclasses import astuple
+from pathlib import Path
+from typing import Any
+
+from toolsync.disk import shown
+from toolsync.errors import StoreError
+from toolsync.store.cc_switch_row import COLUMNS, Row
+
+RowKey = tuple[str, str]
+"""`id` and `app_type`."""
+
+_OURS = ", ".join(COLUMNS)
+
+
+def columns(database: sqlite3.Connection, path: Path) -> frozenset[str]:
+    """The names of the columns that the table has.
+
+    Raises:
+        StoreError: one that we need is not among them.
+    """
+    found = frozenset(_text(row[1]) for row in database.execute("PRAGMA table_info(providers)"))
+    if not {"id", "app_type", "is_current", *COLUMNS} <= found:
+        raise StoreError(
+            f"{shown(path)}: is no database of CC Switch's that toolsync knows",
+            hint="Update CC Switch and start it once: it brings its database up to date.",
+        )
+    return found
+
+
+def token(database: sqlite3.Connection) -> str:
+    """A digest of what we write, over all our rows, as the database holds it: null and the empty text told apart."""
+    query = f"SELECT id, app_type, {_OURS} FROM providers WHERE id GLOB 'toolsync-*' ORDER BY id, app_type"  # noqa: S608
+    return hashlib.sha256(repr(database.execute(query).fetchall()).encode()).hexdigest()
+
+
+def rows(database: sqlite3.Connection, id: str) -> dict[str, Row]:
+    """The rows of one provider by app.
+
+    Raises:
+        StoreError: a column is no text.
+    """
+    found = database.execute(f"SELECT app_type, {_OURS} FROM providers WHERE id = ?", (id,))  # noqa: S608
+    return {_text(app): _row(_text(app), values) for app, *values in found.fetchall()}
+
+
+def _row(app: str, values: list[Any]) -> Row:
+    name, settings_config, website_url, notes, meta = values
+    return Row(
+        _text(name, app),
+        _text(settings_config, app),
+        None if website_url is None else _text(website_url, app),
+        None if notes is None else _text(notes, app),
+        _text(meta, app),
+    )
+
+
+def _text(value: object, app: str = "") -> str:
+    try:
+        if isinstance(value, bytes):
+            return value.decode()
+    except UnicodeDecodeError:
+        pass
+    raise StoreError(
+        f"a column of CC Switch's row for {app} is no text" if app else "CC Switch's database is no text",
+        hint="Open the row in CC Switch, save it, and run the command again.",
+    )
+
+
+def put(database: sqlite3.Connection, found: frozenset[str], key: RowKey, row: Row, now_ms: int) -> None:
+    """Update a row in place, or add it behind all others of its app.
+
+    Never REPLACE: that deletes the row first, and what other tables hold of it goes with it (ON DELETE CASCADE).
+    """
+    names = ["id", "app_type", *COLUMNS]
+    values = [*key, *astuple(row)]
+    for name, value in {"created_at": now_ms, "sort_index": _next_place(database, key[1], found)}.items():
+        if name in found:
+            names.append(name)
+            values.append(value)
+    sets = ", ".join(f"{name} = excluded.{name}" for name in COLUMNS)
+    marks = ", ".join("?" * len(names))
+    database.execute(
+        f"INSERT INTO providers ({', '.join(names)}) VALUES ({marks}) "  # noqa: S608  names are ours
+        f"ON CONFLICT (id, app_type) DO UPDATE SET {sets}",
+        values,
+    )
+
+
+def _next_place(database: sqlite3.Connection, app: str, found: frozenset[str]) -> int:
+    """As CC Switch's own `next_sort_index_for_app` counts (dao/providers.rs)."""
+    if "sort_index" not in found:
+        return 0
+    last = database.execute("SELECT MAX(sort_index) FROM providers WHERE app_type = ?", (app,)).fetchone()[0]
+    return 0 if last is None else int(last) + 1
+
+
+def remove(database: sqlite3.Connection, key: RowKey) -> None:
+    """The row, and with it what other tables hold of it."""
+    database.execute("DELETE FROM providers WHERE id = ? AND app_type = ?", key)
+
+
+def exists(database: sqlite3.Connection, key: RowKey) -> bool:
+    """Whether there is such a row."""
+    return database.execute("SELECT 1 FROM providers WHERE id = ? AND app_type = ?", key).fetchone() is not None
+
+
+def is_flagged(database: sqlite3.Connection, key: RowKey) -> bool:
+    """Whether the row is marked as the chosen one; a running CC Switch may know better."""
+    query = "SELECT 1 FROM providers WHERE id = ? AND app_type = ? AND is_current"
+    return database.execute(query, key).fetchone() is not None
+
+
+def flagged(database: sqlite3.Connection, app: str) -> str | None:
+    """The id of the row that is marked as the chosen one of an app."""
+    query = "SELECT id FROM providers WHERE app_type = ? AND is_current = 1 LIMIT 1"
+    found = database.execute(query, (app,)).fetchone()
+    return None if found is None else _text(found[0])
+
+
+def proxy_copy(database: sqlite3.Connection, app: str) -> str | None:
+    """What the live files held before the local proxy took them over, as a `settings_config`; None if it did not."""
+    there = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'proxy_live_backup'"
+    if database.execute(there).fetchone() is None:
+        return None
+    found = database.execute("SELECT original_config FROM proxy_live_backup WHERE app_type = ?", (app,)).fetchone()
+    return None if found is None else _text(found[0], app)
