@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.core import NOW, document, facts_of
 from toolsync.document import Item, Value
 from toolsync.errors import MissingFactError, TemplateError
-from toolsync.overlay import ABSENT, TABLE, Edit, check, edits, filled, variables
+from toolsync.overlay import ABSENT, TABLE, Edit, check, edited, edits, filled, variables
 
 HEADERS = {"X-Team": "tools"}
 FACTS = facts_of(model="m-1", max_tokens=4096, temperature=0.5, stream=True, headers=HEADERS, paths=["/a", "/b"])
@@ -310,3 +312,39 @@ a = 1
 name = "m-1"
 """
     )
+
+
+TEXTS = st.sampled_from(
+    ["text", "<model>", "<site?>", "<site|absent>", "<absent>", "x <model>", "<max_retries|3>", "<headers>", "<paths>"]
+)
+KEYS = st.sampled_from(["a", "b", "c.d", "<model>", "<site?>", "k <model>"])
+LEAVES: st.SearchStrategy[Any] = TEXTS | st.sampled_from([1, True, 1.5]) | st.lists(TEXTS, max_size=3) | st.just({})
+
+
+def tables(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    names = st.sampled_from(["one", "two", "<model>", "<site?>"])
+    items = st.builds(lambda name, rest: {"name": name, **rest}, names, st.dictionaries(KEYS, inner, max_size=2))
+    return st.dictionaries(KEYS, inner, max_size=3) | st.lists(items, max_size=3, unique_by=lambda item: item["name"])
+
+
+OVERLAYS = st.dictionaries(KEYS, st.recursive(LEAVES, tables, max_leaves=6), max_size=3)
+
+
+@pytest.mark.parametrize("format", ["json", "jsonc", "toml"])
+@given(overlay=OVERLAYS)
+def test_a_new_file_holds_what_the_edits_want_and_nothing_else(format: str, overlay: dict[str, Any]) -> None:
+    empty = document("" if format == "toml" else "{}", format)
+    template = empty
+    for key, value in overlay.items():
+        template = template.set((key,), value)
+    wanted = edits(template.data, FACTS, now=NOW)
+    assert in_order(filled(template, FACTS, now=NOW).data) == in_order(edited(empty, wanted).data)
+
+
+def in_order(value: Value) -> Value:
+    """The value with the items of its lists of tables by name: one filled under a filled key only comes last."""
+    if isinstance(value, dict):
+        return {key: in_order(child) for key, child in value.items()}
+    if isinstance(value, list) and all(isinstance(item, dict) for item in value):
+        return sorted(map(in_order, value), key=lambda item: str(item.get("name")))
+    return value

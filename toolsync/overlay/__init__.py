@@ -15,6 +15,7 @@ from toolsync.document.keypath import Step, spell
 from toolsync.errors import TemplateError
 from toolsync.facts import Facts
 from toolsync.overlay import placeholder
+from toolsync.overlay.laying import edited
 from toolsync.overlay.model import ABSENT, TABLE, UNSET, Edit, Want
 from toolsync.overlay.placeholder import is_plain
 
@@ -25,6 +26,7 @@ __all__ = [
     "Edit",
     "Want",
     "check",
+    "edited",
     "edits",
     "facts_named",
     "filled",
@@ -59,21 +61,14 @@ def filled(overlay: Document, facts: Facts, *, now: str) -> Document:
     Raises:
         MissingFactError, TemplateError: as `edits` raises them.
     """
+    wanted = edits(overlay.data, facts, now=now)
     filling = _Filling(facts, now)
     document = overlay
-    moved: list[tuple[KeyPath, KeyPath, Value]] = []
     for path, raw in _leaves(overlay.data, ()):
         value, _ = filling.fill(raw)
-        target = filling.keys(path)
-        if target is None or value in (UNSET, ABSENT):
-            document = document.remove(path)
-        elif target != path:
-            moved.append((path, target, value))
-        else:
-            document = document.set(path, value)
-    for path, target, value in moved:
-        document = document.remove(path).set(target, value)
-    return _pruned(document, overlay.data, ())
+        is_out = value in (UNSET, ABSENT) or not all(is_plain(step) for step in path if isinstance(step, str))
+        document = document.remove(path) if is_out else document.set(path, value)
+    return edited(_pruned(document, overlay.data, ()), wanted)  # what stands under keys that were filled comes last
 
 
 def variables(overlay: Value) -> Iterator[tuple[KeyPath, frozenset[str]]]:
@@ -149,11 +144,6 @@ class _Filling:
             stamp=placeholder.NOW in names,
         )
 
-    def keys(self, path: KeyPath) -> KeyPath | None:
-        """The path with the placeholders in its keys filled; None if one is unset."""
-        steps = [self._key(step) if isinstance(step, str) else step for step in path]
-        return None if None in steps else tuple(step for step in steps if step is not None)
-
     def _key(self, raw: str) -> str | None:
         return placeholder.fill_key(raw, self._facts, now=self._now)
 
@@ -227,16 +217,17 @@ def _pruned(document: Document, overlay: Value, path: KeyPath) -> Document:
     for step, child in reversed(_children(overlay)):
         if _is_merged(child):
             document = _pruned(document, child, (*path, step))
-            if _is_left_out(document.get((*path, step)), child, is_item=isinstance(step, int)):
+            now = document.get((*path, step))
+            if now in ({}, []) or (isinstance(step, int) and _is_idle(now, step, child, document.get(path))):
                 document = document.remove((*path, step))
     return document
 
 
-def _is_left_out(now: Value, overlay: Value, *, is_item: bool) -> bool:
-    """Whether filling left nothing: an item's first key, which only names it, does not count."""
-    if now in ({}, []):
-        return True
-    if not is_item or not isinstance(now, Mapping):
-        return False
+def _is_idle(now: Value, index: int, overlay: Value, items: Value) -> bool:
+    """Whether filling left nothing of an item: its first key does not count, and one of that name is enough."""
     first = next(iter(overlay))
-    return first not in now or (len(overlay) > 1 and list(now) == [first])
+    if first not in now:
+        return True
+    if len(overlay) > 1 and list(now) == [first]:
+        return True
+    return _data.index_of(items, Item(first, now[first])) != index

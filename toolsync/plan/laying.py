@@ -7,11 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from toolsync import document as documents
-from toolsync.document import MISSING, Document, Item, KeyPath, Missing, Splice, Value
+from toolsync.document import MISSING, Document, KeyPath, Missing, Splice, Value
 from toolsync.document import splice as splices
 from toolsync.document.keypath import spell
-from toolsync.errors import EditRefusedError
-from toolsync.overlay import ABSENT, TABLE, Edit
+from toolsync.overlay import ABSENT, TABLE, Edit, edited
 from toolsync.plan.model import Left, Place, Row
 from toolsync.remembered import (
     ANYTHING,
@@ -86,35 +85,6 @@ def _inverse(
             yield KeptSplice(splice.start, splice.length)
         else:
             yield splice
-
-
-def edited(document: Document, edits: Iterable[Edit]) -> Document:
-    """The document after the edits.
-
-    Raises:
-        EditRefusedError: one of them cannot be made faithfully.
-    """
-    for edit in edits:
-        if edit.value is ABSENT:
-            document = document.remove(edit.path)
-        elif edit.value is TABLE:
-            document = _with_table(document, edit.path)
-        else:
-            document = document.set(edit.path, edit.value)
-    return document
-
-
-def _with_table(document: Document, path: KeyPath) -> Document:
-    present = document.get(path)
-    if isinstance(present, dict):
-        return document
-    if present is not MISSING:
-        line, column = document.position(path) or (None, None)
-        raise EditRefusedError(
-            f"{spell(path)}: a table must stand here", line=line, column=column, hint="Nothing was changed."
-        )
-    last = path[-1]
-    return document.set(path, {last.key: last.value} if isinstance(last, Item) else {})
 
 
 def stands(remembered: Remembered, now: Value | Missing, key: bytes) -> bool:

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from toolsync.document import MISSING, Document, parse_path
 from toolsync.document.keypath import spell
+from toolsync.overlay import edited
 from toolsync.plan.giving import given_back
-from toolsync.plan.laying import Laid, edited, missing_parents, sha256, with_origin
+from toolsync.plan.laying import Laid, missing_parents, sha256, with_origin
 from toolsync.plan.model import Place, Row
 from toolsync.remembered import LayerMemory, Remembered
 
