@@ -195,3 +195,11 @@ def test_marks_are_equal_exactly_when_values_are(one: Value, other: Value) -> No
 def test_holds_compares_as_the_documents_do(one: Value, other: Value, *, same: bool, secret: bool) -> None:
     ours = Remembered("a", None, "memory", mark(one, KEY if secret else None), secret=secret)
     assert (holds(ours, one, KEY), holds(ours, other, KEY)) == (True, same)
+
+
+@pytest.mark.parametrize("raw", [b"", b"{", b"\xff", b"[" * 99_999], ids=["empty", "torn", "bytes", "deep"])
+def test_what_is_no_json_is_refused(tmp_path: Path, raw: bytes) -> None:
+    path = tmp_path / "memory.json"
+    path.write_bytes(raw)
+    with pytest.raises(MemoryFileError, match="damaged, it is no JSON"):
+        memory.read(path)

@@ -46,7 +46,7 @@ def parsed(snapshot: disk.Snapshot) -> Memory:
     name = disk.shown(snapshot.path)
     try:
         data = json.loads(snapshot.raw)
-    except ValueError as error:  # bytes that are no UTF-8 included
+    except (ValueError, RecursionError) as error:  # bytes that are no UTF-8 included
         raise MemoryFileError(f"{name}: damaged, it is no JSON ({printable(str(error))})", hint=_ASIDE) from error
     if isinstance(data, dict) and isinstance(data.get("version"), int) and data["version"] > remembered.VERSION:
         raise MemoryFileError(f"{name}: a newer toolsync wrote it", hint="Update toolsync, and run the command again.")

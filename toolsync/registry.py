@@ -61,8 +61,13 @@ def _candidates(spec: str, places: Places) -> tuple[Path, ...]:
 
 def _folders(parent: Path) -> Iterator[Path]:
     folder = parent / "tools"
-    if disk.is_folder(folder):
-        yield from sorted(path for path in folder.iterdir() if (path / "tool.toml").is_file())
+    if not disk.is_folder(folder):
+        return
+    try:
+        found = sorted(path for path in folder.iterdir() if (path / "tool.toml").is_file())
+    except OSError as error:  # one that is shut may hold the very tool that is asked for
+        raise disk.file_error(error.filename or folder, error) from error
+    yield from found
 
 
 def _texts(folder: Path) -> dict[str, str]:
@@ -80,9 +85,24 @@ def _users_own(folder: Path) -> Tool:
     texts = _texts(folder)
     try:
         _check(texts)
-        return read_tool(folder.name, texts, is_users_own=True)
+        tool = read_tool(folder.name, texts, is_users_own=True)
+        _check_schemas(tool)
     except TemplateError as error:
         raise TemplateError(f"{printable(str(folder))}: {error.message}", hint=error.hint) from error
+    return tool
+
+
+def _check_schemas(tool: Tool) -> None:
+    """Whether what a file must meet is a schema at all."""
+    for row in tool.files:
+        if row.schema is None:
+            continue
+        from jsonschema import Draft202012Validator, SchemaError
+
+        try:
+            Draft202012Validator.check_schema(row.schema)
+        except SchemaError as error:
+            raise TemplateError(f"the schema of {row.overlay} is none: {printable(error.message)}") from error
 
 
 def _check(texts: Mapping[str, str]) -> None:

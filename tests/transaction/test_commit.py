@@ -523,8 +523,8 @@ def test_a_transaction_with_a_store_is_not_ended_blindly(home: Path) -> None:
 
 @pytest.mark.parametrize(
     "raw",
-    [b"", b"{", b"[]", b'{"version": 2}', b'{"version": 1}', b"\xff"],
-    ids=["empty", "torn", "list", "newer", "bare", "bytes"],
+    [b"", b"{", b"[]", b'{"version": 2}', b'{"version": 1}', b"\xff", b"[" * 9999],
+    ids=["empty", "torn", "list", "newer", "bare", "bytes", "deep"],
 )
 def test_a_journal_that_cannot_be_read_is_no_reason_to_write(home: Path, raw: bytes) -> None:
     disk.private_dir(home / "state")

@@ -192,8 +192,12 @@ def _checker(schema: Mapping[str, Value]) -> Callable[[Value], str | None]:
     def check(data: Value) -> str | None:
         from jsonschema import Draft202012Validator
         from jsonschema.exceptions import best_match
+        from referencing.exceptions import Unresolvable
 
-        error = best_match(Draft202012Validator(schema).iter_errors(data))
+        try:
+            error = best_match(Draft202012Validator(schema).iter_errors(data))
+        except Unresolvable as fault:
+            raise TemplateError(f"its schema names '{printable(fault.ref)}', which is not in it") from fault
         if error is None:
             return None
         path = ".".join(map(str, error.absolute_path))

@@ -122,7 +122,7 @@ def load(state_dir: Path) -> Journal | None:
         raise disk.file_error(path, error) from error
     try:
         return _journal(json.loads(raw))
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise TransactionError(
             f"{disk.shown(path)}: the journal of an interrupted run cannot be read",
             hint="If a newer toolsync wrote it, run that one; else remove it, and any .toolsync-*.tmp that it names.",
