@@ -90,6 +90,7 @@ class LoopbackGateway:
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True  # a client that hangs must not hold back the end
+    request_queue_size = 128  # the library's 5 turns clients away when many come at once on a busy machine
 
     def __init__(self, address: tuple[str, int], gateway: LoopbackGateway) -> None:
         super().__init__(address, _Handler)
