@@ -69,8 +69,12 @@ class Git:
             raise GitError(f"git did not answer within {_SECONDS:g} s") from error
         except (OSError, ValueError) as error:
             raise GitError(f"git cannot be run: {getattr(error, 'strerror', None) or error}") from error
-        if done.returncode not in fine:
-            raise GitError(_reason(done.stderr) or f"git ended with code {done.returncode}")
+        lines = done.stderr.decode(errors="replace").strip().splitlines()
+        complaints = [line for line in lines if line.startswith(("fatal: ", "error: "))]
+        # A sparse index that cannot be read is left out of `ls-files`' answer, and the exit code is 0 all the same.
+        if done.returncode not in fine or complaints:
+            reason = next(reversed(complaints or lines), f"git ended with code {done.returncode}")
+            raise GitError(printable(reason.removeprefix("fatal: ").removeprefix("error: "), limit=300))
         return done.stdout
 
 
@@ -122,9 +126,3 @@ def found(environ: Mapping[str, str]) -> Git:
 def _scrubbed(environ: Mapping[str, str]) -> dict[str, str]:
     """The environment without what points git elsewhere: inside a hook, `GIT_DIR` names another repository."""
     return {name: value for name, value in environ.items() if not name.upper().startswith("GIT_")}
-
-
-def _reason(err: bytes) -> str:
-    lines = err.decode(errors="replace").strip().splitlines()
-    fatal = [line.removeprefix("fatal: ") for line in lines if line.startswith("fatal: ")]
-    return printable((fatal or lines or [""])[0], limit=300)
