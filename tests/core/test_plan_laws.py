@@ -8,12 +8,13 @@ import pytest
 from hypothesis import assume, given, note
 from hypothesis import strategies as st
 
-from tests.core.world import ELSEWHERE, ONE, OURS, SECRET, TWO, World, overlays, row, with_users_keys
+from tests.core.world import ELSEWHERE, KEY, ONE, OURS, SECRET, TWO, World, overlays, row, with_users_keys
 from tests.document import strategies, strategies_toml
 from toolsync.document import MISSING, Item, KeyPath, equal, parse
 from toolsync.errors import EditRefusedError, PlanRefusedError
 from toolsync.overlay import ABSENT, TABLE, Edit
 from toolsync.plan import Row
+from toolsync.remembered import ANYTHING, NOTHING, mark
 
 TEXTS = {"json": strategies.STRICT_DOCUMENTS, "jsonc": strategies.DOCUMENTS, "toml": strategies_toml.DOCUMENTS}
 
@@ -226,6 +227,11 @@ def test_without_memory_apply_still_works(world: World, first: tuple[Edit, ...],
     run(forgetful, row(ONE, second))
     run(forgetful, row(ONE))
     assert (forgetful.text, forgetful.vault) == (world.text, {})
+
+
+@given(strategies.VALUES)
+def test_no_value_has_the_mark_of_nothing_or_of_anything(value: Any) -> None:
+    assert {mark(value), mark(value, KEY)} & {NOTHING, ANYTHING} == set()
 
 
 def _id(path: KeyPath) -> str:
