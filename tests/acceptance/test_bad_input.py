@@ -361,6 +361,7 @@ def test_an_unreadable_file(machine: Machine, mortal: tuple[str, ...]) -> None:
     path.chmod(0)
     with machine.untouched():
         ran = machine.child(*APPLY, before=mortal, PATH=os.environ["PATH"])
+    path.chmod(0o600)  # the search for keys reads everything
     hint = "See who owns it and its folder (`ls -ld`)."
     assert ran.said == (2, f"error: {path}: permission denied\n  hint: {hint}\n")
 
@@ -368,6 +369,7 @@ def test_an_unreadable_file(machine: Machine, mortal: tuple[str, ...]) -> None:
 def test_an_unreadable_profile(machine: Machine, mortal: tuple[str, ...]) -> None:
     machine.config.chmod(0)
     ran = machine.child("profile", "list", before=mortal, PATH=os.environ["PATH"])
+    machine.config.chmod(0o600)
     assert ran.code == 2
     assert ran.err.startswith(f"error: {machine.config}: permission denied\n")
 

@@ -105,9 +105,10 @@ _TRIVIA = re.compile(r"(?:[ \t\r\n]++|#[^\n]*+)*+")
 _PART = re.compile(r"""[A-Za-z0-9_-]+|"(?:[^"\\]|\\.)*+"|'[^']*'""")
 _DOT = re.compile(r"[ \t]*\.[ \t]*")
 _EQUALS = re.compile(r"[ \t]*=[ \t]*")
+# Greedy, not possessive, around the look-aheads: early 3.11 (Debian 12's) matches those wrongly (python/cpython#100061).
 _SCALAR = re.compile(
-    r'''"""(?:[^"\\]++|\\.|"{1,2}(?!"))*+"{3,5}'''
-    r"""|'''(?:[^']++|'{1,2}(?!'))*+'{3,5}"""
+    r'''"""(?:[^"\\]++|\\.|"(?!""))*"{3,5}'''
+    r"""|'''(?:[^']++|'(?!''))*'{3,5}"""
     r"""|"(?:[^"\\]++|\\.)*+"|'[^']*'"""
     r"|\d{4}-\d\d-\d\d[ ]\d\d:[0-9:.Zz+-]*|[^\s,\]}#]+",
     re.DOTALL,
