@@ -105,7 +105,7 @@ _TRIVIA = re.compile(r"(?:[ \t\r\n]++|#[^\n]*+)*+")
 _PART = re.compile(r"""[A-Za-z0-9_-]+|"(?:[^"\\]|\\.)*+"|'[^']*'""")
 _DOT = re.compile(r"[ \t]*\.[ \t]*")
 _EQUALS = re.compile(r"[ \t]*=[ \t]*")
-# Greedy, not possessive, around the look-aheads: early 3.11 (Debian 12's) matches those wrongly (python/cpython#100061).
+# Greedy, not possessive, around look-aheads: early 3.11 (Debian 12's) matches those wrongly (python/cpython#100061).
 _SCALAR = re.compile(
     r'''"""(?:[^"\\]++|\\.|"(?!""))*"{3,5}'''
     r"""|'''(?:[^']++|'(?!''))*'{3,5}"""
