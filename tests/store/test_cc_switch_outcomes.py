@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -307,7 +308,7 @@ def _another_schema(home: Home) -> None:
         (_another_schema, "is no database of CC Switch's"),
     ],
 )
-def test_a_database_that_is_none_is_named_and_left(home: Home, harm, said: str) -> None:  # type: ignore[no-untyped-def]
+def test_a_database_that_is_none_is_named_and_left(home: Home, harm: Callable[[Home], None], said: str) -> None:
     harm(home)
     before = home.database.read_bytes() if home.database.is_file() else None
     with pytest.raises(StoreError, match=said) as caught:
@@ -316,6 +317,14 @@ def test_a_database_that_is_none_is_named_and_left(home: Home, harm, said: str) 
     with pytest.raises(StoreError, match=said):
         home.store.write(home.database, CLAUDE, "", lambda _: None)
     assert (home.database.read_bytes() if home.database.is_file() else None) == before
+
+
+@pytest.mark.parametrize("column", ["name", "settings_config", "notes"])
+def test_a_column_that_is_no_text_is_named(home: Home, column: str) -> None:
+    _with_row(home)
+    home.run(f"UPDATE providers SET {column} = ? WHERE id = ?", b"\xff", ROW)  # noqa: S608  a name of the table above
+    with pytest.raises(StoreError, match="is no text"):
+        home.store.read(home.database)
 
 
 @pytest.mark.parametrize("name", ["plain", "with space", "per%20cent", "hash#question?", "ünï"])
@@ -337,7 +346,8 @@ def test_a_database_behind_a_link_is_the_one_that_is_written(tmp_path: Path) -> 
 
 def test_a_trigger_that_changes_what_is_written_is_noticed(home: Home) -> None:
     home.run(
-        "CREATE TRIGGER spoil AFTER INSERT ON providers BEGIN UPDATE providers SET name = 'spoilt' WHERE id = new.id; END"
+        "CREATE TRIGGER spoil AFTER INSERT ON providers "
+        "BEGIN UPDATE providers SET name = 'spoilt' WHERE id = new.id; END"
     )
     before = home.everything()
     with pytest.raises(StoreError, match="does not keep what is written"):

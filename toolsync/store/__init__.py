@@ -7,7 +7,7 @@ another, the outer holds an empty string in its place, and is given the inner on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Literal, Protocol, cast
@@ -59,14 +59,18 @@ class Store(Protocol):
         """Whose values each tool's own file holds; tools for which no row is chosen are left out.
 
         Raises:
-            StoreError: it cannot be read.
+            StoreError, FileError: it cannot be read.
         """
 
-    def warnings(self, path: Path) -> tuple[str, ...]:
-        """What a person should know before the parts are written, one sentence each.
+    def warnings(self, path: Path, live: Collection[str]) -> tuple[str, ...]:
+        """What a person should know before the parts are written, a sentence or two each.
+
+        Args:
+            path: the container.
+            live: the tools whose own files are written too, as `live` names them.
 
         Raises:
-            StoreError: it cannot be read.
+            StoreError, FileError: it cannot be read.
         """
 
 

@@ -9,13 +9,15 @@ Facts from github.com/farion1231/cc-switch at 5ca9459 (3.20.0), `src-tauri/src/`
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 from toolsync.disk import shown
 from toolsync.errors import ChangedError, StoreError
+from toolsync.masking import printable
 from toolsync.paths import Places
 from toolsync.store import Live, Token, cc_switch_home, cc_switch_live, cc_switch_table, sqlite
 from toolsync.store.cc_switch_row import APPS, Row, part_names, parts_of, row_of, settings_parts
@@ -60,7 +62,7 @@ class CcSwitch:
     def read(self, path: Path) -> tuple[Mapping[str, str], Token]:
         """See `Store.read`."""
         with sqlite.reading(path, self._wait_seconds) as database:
-            cc_switch_table.columns(database, path)
+            cc_switch_table.check(database, path)
             rows, token = self._rows(database), cc_switch_table.token(database)
         return {name: text for app, row in rows.items() for name, text in parts_of(app, row).items()}, token
 
@@ -85,7 +87,7 @@ class CcSwitch:
         What other tables hold of a row (endpoints, health) stays as long as the row does.
         """
         with sqlite.writing(path, self._wait_seconds) as database:
-            columns = cc_switch_table.columns(database, path)
+            cc_switch_table.check(database, path)
             if cc_switch_table.token(database) != token:
                 raise ChangedError(
                     f"{shown(path)}: its rows were changed after they were read", hint="Run the command again."
@@ -96,7 +98,7 @@ class CcSwitch:
                 self._remove(database, app)
             for app, row in wanted.items():
                 if row != present.get(app):
-                    cc_switch_table.put(database, columns, (self.id, app), row, self._now_ms())
+                    cc_switch_table.put(database, (self.id, app), row, self._now_ms())
             if self._rows(database) != wanted:  # a trigger of somebody's
                 raise StoreError(f"{shown(path)}: it does not keep what is written", hint="Nothing was changed.")
             prepared(cc_switch_table.token(database))
@@ -105,7 +107,7 @@ class CcSwitch:
         """See `Store.live`."""
         found: dict[str, Live] = {}
         with sqlite.reading(path, self._wait_seconds) as database:
-            cc_switch_table.columns(database, path)
+            cc_switch_table.check(database, path)
             for app in _CURRENT:
                 chosen = self._chosen(database, app)
                 if self._is_taken_over(database, app):
@@ -114,18 +116,25 @@ class CcSwitch:
                     found[app] = "ours" if chosen == self.id else "theirs"
         return found
 
-    def warnings(self, path: Path) -> tuple[str, ...]:
-        """See `Store.warnings`: whether a click on the row for Codex takes a ChatGPT login away.
+    def warnings(self, path: Path, live: Collection[str]) -> tuple[str, ...]:
+        """See `Store.warnings`: what the next click in CC Switch would do with our values, or the user's."""
+        with sqlite.reading(path, self._wait_seconds) as database:
+            chosen = {app: self._chosen(database, app) for app in _CURRENT}
+            theirs = {app: id for app, id in chosen.items() if id not in (None, self.id) and app in live}
+            found = [
+                _absorption(app, *cc_switch_table.name_and_meta(database, (id, app))) for app, id in theirs.items()
+            ]
+        return (*found, *self._lost_login(chosen["codex"]))
+
+    def _lost_login(self, chosen: str | None) -> tuple[str, ...]:
+        """Whether a click on the row for Codex takes a ChatGPT login away.
 
         The row's `auth` is written over auth.json (codex_config.rs `write_codex_live_for_provider`) unless
         `preserveCodexOfficialAuthOnSwitch` is set. The login goes into the row that was chosen before, if one was
         (services/provider/mod.rs `switch_normal`).
         """
-        if cc_switch_home.settings(self._places).get("preserveCodexOfficialAuthOnSwitch") is True:
-            return ()
-        with sqlite.reading(path, self._wait_seconds) as database:
-            chosen = self._chosen(database, "codex")
-        if chosen == self.id or not cc_switch_live.is_logged_in(self._places):
+        is_kept = cc_switch_home.settings(self._places).get("preserveCodexOfficialAuthOnSwitch") is True
+        if is_kept or chosen == self.id or not cc_switch_live.is_logged_in(self._places):
             return ()
         fate = "comes back with the row that is chosen now" if chosen else "is lost"
         sentence = "Choosing our row for Codex in CC Switch takes the ChatGPT login out of auth.json; it"
@@ -166,6 +175,19 @@ class CcSwitch:
         if cc_switch_live.is_taken_over([copy.encode()]):  # a copy of the proxy's own values is no user's file
             return None
         return cc_switch_live.without_login(copy) if app == "codex" else copy
+
+
+def _absorption(app: str, name: str, meta: str) -> str:
+    """What becomes of values in a live file whose chosen row is another (`switch_normal`, back-fill).
+
+    Claude's settings go on into every row that shares the common settings, without what CC Switch takes for a secret;
+    `apiKeyHelper` and ANTHROPIC_CUSTOM_HEADERS are none to it (`extract_claude_common_config`,
+    `is_sensitive_config_key`), so that another provider would be sent our key.
+    """
+    sentence = f"At the next click, CC Switch takes our values for {app} into '{printable(name)}', which is chosen now"
+    if app == "claude" and '"commonConfigEnabled":true' in re.sub(r"\s", "", meta):
+        return f"{sentence}, and the command that gives the key into every provider with its common settings."
+    return f"{sentence}."
 
 
 def _wanted(present: Mapping[str, Row], parts: Mapping[str, str | None]) -> dict[str, Row]:

@@ -103,7 +103,7 @@ def _joined(app: str, outer: str, inner: str | None, present: Row | None) -> str
     path = (_NESTED[app],)
     document = _strict(app, "settings_config", outer)
     if inner is None:
-        return outer if document.get(path) is None else document.remove(path).text
+        return document.remove(path).text if isinstance(document.get(path), str) else outer
     _encodable(app, inner)
     before = _strict(app, "settings_config", present.settings_config) if present else None
     source = before.source(path) if before and before.get(path) == inner else None

@@ -19,22 +19,23 @@ from toolsync.store.cc_switch_row import COLUMNS, Row
 RowKey = tuple[str, str]
 """`id` and `app_type`."""
 
+_KEYS = ("id", "app_type")
 _OURS = ", ".join(COLUMNS)
+_SETS = ", ".join(f"{name} = excluded.{name}" for name in COLUMNS)
 
 
-def columns(database: sqlite3.Connection, path: Path) -> frozenset[str]:
-    """The names of the columns that the table has.
+def check(database: sqlite3.Connection, path: Path) -> None:
+    """Ask whether the table has every column that we need, whatever else it has.
 
     Raises:
-        StoreError: one that we need is not among them.
+        StoreError: it has not.
     """
-    found = frozenset(_text(row[1]) for row in database.execute("PRAGMA table_info(providers)"))
-    if not {"id", "app_type", "is_current", *COLUMNS} <= found:
+    found = {_text(row[1]) for row in database.execute("PRAGMA table_info(providers)")}
+    if not {*_KEYS, *COLUMNS, "created_at", "sort_index", "is_current"} <= found:
         raise StoreError(
             f"{shown(path)}: is no database of CC Switch's that toolsync knows",
             hint="Update CC Switch and start it once: it brings its database up to date.",
         )
-    return found
 
 
 def token(database: sqlite3.Connection) -> str:
@@ -76,32 +77,24 @@ def _text(value: object, app: str = "") -> str:
     )
 
 
-def put(database: sqlite3.Connection, found: frozenset[str], key: RowKey, row: Row, now_ms: int) -> None:
+def put(database: sqlite3.Connection, key: RowKey, row: Row, now_ms: int) -> None:
     """Update a row in place, or add it behind all others of its app.
 
     Never REPLACE: that deletes the row first, and what other tables hold of it goes with it (ON DELETE CASCADE).
     """
-    names = ["id", "app_type", *COLUMNS]
-    values = [*key, *astuple(row)]
-    for name, value in {"created_at": now_ms, "sort_index": _next_place(database, key[1], found)}.items():
-        if name in found:
-            names.append(name)
-            values.append(value)
-    sets = ", ".join(f"{name} = excluded.{name}" for name in COLUMNS)
-    marks = ", ".join("?" * len(names))
+    values = (*key, *astuple(row), now_ms, _next_place(database, key[1]))
     database.execute(
-        f"INSERT INTO providers ({', '.join(names)}) VALUES ({marks}) "  # noqa: S608  names are ours
-        f"ON CONFLICT (id, app_type) DO UPDATE SET {sets}",
+        f"INSERT INTO providers (id, app_type, {_OURS}, created_at, sort_index) "  # noqa: S608  constants
+        f"VALUES ({', '.join('?' * len(values))}) ON CONFLICT (id, app_type) DO UPDATE SET {_SETS}",
         values,
     )
 
 
-def _next_place(database: sqlite3.Connection, app: str, found: frozenset[str]) -> int:
+def _next_place(database: sqlite3.Connection, app: str) -> int:
     """As CC Switch's own `next_sort_index_for_app` counts (dao/providers.rs)."""
-    if "sort_index" not in found:
-        return 0
-    last = database.execute("SELECT MAX(sort_index) FROM providers WHERE app_type = ?", (app,)).fetchone()[0]
-    return 0 if last is None else int(last) + 1
+    query = "SELECT COALESCE(MAX(sort_index) + 1, 0) FROM providers WHERE app_type = ?"
+    place: int = database.execute(query, (app,)).fetchone()[0]
+    return place
 
 
 def remove(database: sqlite3.Connection, key: RowKey) -> None:
@@ -112,6 +105,12 @@ def remove(database: sqlite3.Connection, key: RowKey) -> None:
 def exists(database: sqlite3.Connection, key: RowKey) -> bool:
     """Whether there is such a row."""
     return database.execute("SELECT 1 FROM providers WHERE id = ? AND app_type = ?", key).fetchone() is not None
+
+
+def name_and_meta(database: sqlite3.Connection, key: RowKey) -> tuple[str, str]:
+    """What people call a row that is there, and its `meta`."""
+    found = database.execute("SELECT name, meta FROM providers WHERE id = ? AND app_type = ?", key).fetchone()
+    return _text(found[0]), _text(found[1])
 
 
 def is_flagged(database: sqlite3.Connection, key: RowKey) -> bool:
