@@ -86,6 +86,17 @@ def test_a_file_tracked_by_a_bare_repository_stops_the_apply(machine: Machine) -
     assert f"`git {' '.join(bare)} rm --cached -- {machine.home}/service/settings.json`" in ran.err
 
 
+def test_a_file_that_chezmoi_copies_stops_the_apply(machine: Machine) -> None:
+    _wants(machine, "~/service/settings.json")
+    machine.write("service/settings.json", "{}\n")
+    machine.write(".local/share/chezmoi/service/settings.json", "{}\n")
+    with machine.untouched():
+        ran = machine.toolsync(*APPLY)
+    what = "~/service/settings.json would hold the key, and chezmoi keeps a copy of it in clear"
+    hint = f"`chezmoi forget {machine.home}/service/settings.json` removes the copy, and leaves the file."
+    assert ran.said == (2, f"error: {what} (repository ~/.local/share/chezmoi)\n  hint: {hint}\n")
+
+
 def test_a_file_that_git_cannot_tell_about_stops_the_apply(guarded: Machine) -> None:
     guarded.environ["PATH"] = "/nowhere"
     with guarded.untouched():
@@ -150,6 +161,17 @@ def test_undo_leaves_what_the_user_added(guarded: Machine) -> None:
     guarded.write("dots/.gitignore", f"# mine\n{LINES}*.log\n")
     assert guarded.toolsync("undo", "--yes").code == 0
     assert _ignored(guarded) == "# mine\n*.log\n"
+
+
+def test_undo_says_when_git_sees_again_what_the_user_put_there(guarded: Machine) -> None:
+    assert guarded.toolsync(*FIX).code == 0
+    guarded.write(SETTINGS, guarded.read(SETTINGS).replace(KEY, f"{KEY}-of-their-own"))
+    ran = guarded.toolsync("undo", "--yes")
+    said = (
+        "warning: ~/dots/service/settings.json: git will not ignore any more what stays there\n"
+        "    If it is a key: `/service/settings.json` in ~/dots/.gitignore.\n"
+    )
+    assert (ran.code, said in ran.out, _ignored(guarded)) == (0, True, None)
 
 
 def test_a_line_that_the_user_took_out_stays_out(guarded: Machine) -> None:

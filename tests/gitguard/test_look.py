@@ -172,6 +172,16 @@ def _linked_ignore_file(home: Home) -> None:
     home.link("dots/.gitignore", "dots/ignored")
 
 
+def _chezmoi(source: str, root: str = "") -> Callable[[Home], None]:
+    def prepare(home: Home) -> None:
+        home.write(".tool/settings.json")
+        home.write(f".local/share/chezmoi/{source}")
+        if root:
+            home.write(".local/share/chezmoi/.chezmoiroot", f"{root}\n")
+
+    return prepare
+
+
 def _of_somebody_else(home: Home) -> None:
     needs(hasattr(os, "geteuid") and os.geteuid() == 0, "root, to give a repository to somebody else")
     _repository("tool/\n")(home)
@@ -216,6 +226,14 @@ CASES = {
         _bare(".cfg", tracking=False), "outside", file=".tool/settings.json"
     ),
     "yadm": Case(_bare(".local/share/yadm/repo.git", tracking=True), "tracked", file=".tool/settings.json"),
+    "chezmoi": Case(_chezmoi("dot_tool/private_settings.json"), "copied", "copied", ".tool/settings.json"),
+    "chezmoi, below a root of its own": Case(
+        _chezmoi("home/exact_dot_tool/settings.json", "home"), "copied", "copied", ".tool/settings.json"
+    ),
+    "chezmoi, encrypted": Case(
+        _chezmoi("dot_tool/encrypted_settings.json.age"), "outside", "outside", ".tool/settings.json"
+    ),
+    "chezmoi, another file": Case(_chezmoi("dot_tool/other.json"), "outside", "outside", ".tool/settings.json"),
     "beside a bare repository": Case(_bare_beside, "outside"),
     "ignored in a repository within one that tracks it": Case(_nested_in_a_home_that_tracks_it, "tracked"),
     "an empty .git": Case(_empty_git_folder, "outside"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from toolsync.commands.guarding import uncovered
 from toolsync.commands.planning import Plan, ToolPlan
 from toolsync.commands.result import Message
 from toolsync.difference import shown_value, unified
@@ -61,3 +62,4 @@ def left_messages(session: Session, plan: Plan) -> Iterator[Message]:
         for left in file.left:
             text = f"{session.shown(file.path)}: {printable(spell(left.path))}: {left.reason}"
             yield Message("warning", text)
+    yield from uncovered(session, plan.files)

@@ -69,6 +69,21 @@ def _patterns(raw: bytes | None) -> Mapping[str, bool]:
     return found
 
 
+def uncovered(session: Session, files: Sequence[FilePlan]) -> Iterator[Message]:
+    """Files of which something of the user's own stays, though the lines that kept them out of git go."""
+    gone = {Path(file.path): _gone(file) for file in files if file.format == "gitignore" and file.is_change}
+    for file in files if gone else ():
+        ignore_file = gitguard.ignore_file(Path(file.path))
+        line = next(iter(gitguard.lines(Path(file.path))), "")
+        if file.left and ignore_file and line in gone.get(disk.resolve(ignore_file), ()):
+            text = f"{session.shown(file.path)}: git will not ignore any more what stays there"
+            yield Message("warning", text, f"If it is a key: `{printable(line)}` in {session.shown(ignore_file)}.")
+
+
+def _gone(file: FilePlan) -> set[str]:
+    return {*_patterns((file.before or "").encode())} - {*_patterns((file.after or "").encode())}
+
+
 def stop_at_exposed(session: Session, files: Sequence[FilePlan]) -> None:
     """Let a plan pass that puts the key nowhere that git would take it from.
 
@@ -107,6 +122,8 @@ def _verdicts(
 
 def _message(session: Session, verdict: Verdict, planned: Mapping[Path, str | None]) -> Message:
     what, hint = _unknown(verdict)
+    if verdict.state == "copied":
+        what, hint = "chezmoi keeps a copy of it in clear", _forgetting(verdict)
     if verdict.state == "tracked":
         what, hint = "git tracks it", _untracking(verdict)
     if verdict.state == "exposed":
@@ -118,6 +135,11 @@ def _message(session: Session, verdict: Verdict, planned: Mapping[Path, str | No
 def _unknown(verdict: Verdict) -> tuple[str, str]:
     hint = "Let `git status` work there"
     return f"git cannot tell what it does with it: {verdict.reason}", f"{hint}, {_OTHER_WAYS}"
+
+
+def _forgetting(verdict: Verdict) -> str:
+    command = shlex.join(["chezmoi", "forget", str(verdict.file)])
+    return f"`{printable(command)}` removes the copy, and leaves the file."
 
 
 def _untracking(verdict: Verdict) -> str:

@@ -139,9 +139,9 @@ def plan_apply(session: Session, wish: Wish) -> Plan:
             seated.append(replace(tool, files=table.seat(tool.tool, tool.facts)))
         except MissingFactError as error:
             skipped.append(Skipped(tool.tool, error.message, error.hint, is_asked=bool(wish.tools)))
-    files, unkept = kept_or_told(session, table.plans())
-    wanted = ignored_lines(session, files.values(), memory, fix=wish.fix_gitignore)
-    files = {**table.ignore_plans(wanted), **files}
+    plans = table.plans()
+    wanted = ignored_lines(session, plans.values(), memory, fix=wish.fix_gitignore)
+    files, unkept = kept_or_told(session, {**table.ignore_plans(wanted), **plans})
     return Plan(
         profile,
         tuple(replace(tool, notices=(*tool.notices, *table.traced(tool.tool, files))) for tool in seated),

@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from toolsync.errors import FileError, GitError
+from toolsync.gitguard import chezmoi
 from toolsync.gitguard.git import Git, found, tracked, work_tree
 from toolsync.gitguard.ignoring import NAME, Rule, deciding, pattern, temp_pattern, temp_sample
 from toolsync.gitguard.repository import WorkTree, dotfiles, enclosing, left
 
 __all__ = ["NAME", "Rule", "State", "Verdict", "ignore_file", "left", "lines", "look"]
 
-State = Literal["outside", "ignored", "exposed", "unknown", "tracked"]
+State = Literal["outside", "ignored", "exposed", "unknown", "copied", "tracked"]
 """From the best to the worst."""
 
 
@@ -29,7 +30,7 @@ class Verdict:
     Attributes:
         file: its real path.
         state: `outside` every repository; `ignored`; `exposed`, for nothing ignores it, or the names of its temp
-            files; `unknown`; `tracked`.
+            files; `unknown`; `copied` in clear by chezmoi; `tracked`.
         tree: the work tree that says so; None where git cannot tell, and outside.
         lines: those of `lines` that something is not ignored by yet.
         rule: the pattern that takes an earlier one back, where one does.
@@ -74,10 +75,14 @@ def look(
         home: the user's home folder.
         environ: the user's environment.
         planned: ignore files as they are to be, by real path; None for one that goes.
+
+    Raises:
+        FileError: chezmoi's folder cannot be read.
     """
+    kept = ((file, chezmoi.source(file, home, environ)) for file in files)
+    worst = {file: Verdict(file, "copied", WorkTree(at)) if at else Verdict(file, "outside") for file, at in kept}
     bare = dotfiles(home, environ)
     inside = [file for file in files if enclosing(file) or any(file.is_relative_to(tree.root) for tree in bare)]
-    worst = {file: Verdict(file, "outside") for file in files}
     for verdict in _verdicts(inside, bare, environ, planned or {}) if inside else ():
         worst[verdict.file] = max(worst[verdict.file], verdict, key=lambda one: get_args(State).index(one.state))
     return tuple(worst[file] for file in files)
