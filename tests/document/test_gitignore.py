@@ -17,6 +17,7 @@ SET = {
     "no final newline": ("x", "x\n/a\n"),
     "CRLF": ("x\r\n", "x\r\n/a\r\n"),
     "CRLF, no final newline": ("x\r\ny", "x\r\ny\r\n/a\r\n"),
+    "half a CRLF at the end": ("x\r\ny\r", "x\r\ny\r\n/a\r\n"),
     "as the last line ends": ("x\r\ny\n", "x\r\ny\n/a\n"),
     "a byte-order mark alone": ("\ufeff", "\ufeff/a\n"),
     "a byte-order mark": ("\ufeffx\n", "\ufeffx\n/a\n"),

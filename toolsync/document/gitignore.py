@@ -45,7 +45,8 @@ class GitignoreDocument(Document):
             raise self._refused(path, "a pattern can only stand there")
         end = "\r\n" if self.text.rpartition("\n")[0].endswith("\r") else "\n"
         is_open = self.text.removeprefix("\ufeff") != "" and not self.text.endswith("\n")
-        return [Splice(len(self.text), 0, f"{end if is_open else ''}{line}{end}")]
+        first = ("\n" if self.text.endswith("\r") else end) if is_open else ""  # git takes that CR for an end's, too
+        return [Splice(len(self.text), 0, f"{first}{line}{end}")]
 
     def _cut(self, path: KeyPath) -> Sequence[Splice]:
         spans = [span for leaf, span in self.leaves() if leaf == path]
