@@ -326,7 +326,7 @@ def test_a_fact_that_the_profile_lacks_leaves_the_tool_out(machine: Machine) -> 
 def test_a_tool_that_would_need_a_copy_of_the_key_is_left_out_without_consent(machine: Machine) -> None:
     machine.write(CLAUDE, "{}\n")
     rest = '\n[profiles.work.tool.claude-code]\nkey_way = "plaintext"\n'
-    reason = "Claude Code is left out: it takes a key only as a copy in its own file, and "
+    reason = "Claude Code is left out: it would hold a copy of the key in its own file, and "
     machine.profile(rest)
     with machine.untouched():
         asked = machine.toolsync(*APPLY, "--tool", "claude-code")

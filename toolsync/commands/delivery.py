@@ -38,6 +38,9 @@ class Delivery:
 def delivery(session: Session, tool: Tool, profile: Profile, *, consent: bool, key_variable: str) -> Delivery | str:
     """The way the key goes, or why there is none.
 
+    A copy that is better than the ways after it (they serve only some of the tool's readers) is asked for, not passed
+    over; only a profile that says never has the next way taken instead.
+
     Raises:
         UsageError: `key_way` names a way that the tool does not have.
         SecretError: the key is to be copied, and cannot be had.
@@ -45,15 +48,15 @@ def delivery(session: Session, tool: Tool, profile: Profile, *, consent: bool, k
     if not tool.key:
         return Delivery("", "it needs no key", {})
     for way in _ways(tool, profile):
-        if way == "plaintext" and not consent:
+        if way == "plaintext" and profile.plaintext == "never":
             continue
+        if way == "plaintext" and not consent:
+            return "it would hold a copy of the key in its own file, and that needs your consent"
         raw = _raw_facts(session, profile, key_variable, way)
         spelled = _spelled(tool.key[way], raw)
         given = {name: Fact(name, spelled, f"{tool.name}: key.{way}") for name in (f"key_{way}", "key_ref")}
-        return Delivery(way, _explained(way, profile, key_variable), given)
-    if profile.plaintext == "never":
-        return 'it takes a key only as a copy in its own file, and the profile says plaintext = "never"'
-    return "it takes a key only as a copy in its own file, and that needs your consent"
+        return Delivery(way, _explained(way, profile, spelled, key_variable), given)
+    return 'it would hold a copy of the key in its own file, and the profile says plaintext = "never"'
 
 
 def _ways(tool: Tool, profile: Profile) -> list[str]:
@@ -88,6 +91,7 @@ def _no_key(way: str) -> Callable[[], Any]:
     return refuse
 
 
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PLACEHOLDER = re.compile(r"<([a-z_]+)>")
 
 
@@ -110,9 +114,10 @@ def _raw(name: str, raw: Mapping[str, Callable[[], Any]]) -> Any:
     return raw[name]()
 
 
-def _explained(way: str, profile: Profile, key_variable: str) -> str:
+def _explained(way: str, profile: Profile, spelled: Value, key_variable: str) -> str:
     if way == "command":
         return f"asks `toolsync key print {profile.name}` at run time"
     if way == "env":
-        return f"reads ${key_variable} from its environment"
+        is_named = isinstance(spelled, str) and _VARIABLE.fullmatch(spelled)
+        return f"reads ${spelled if is_named else key_variable} from its environment"
     return "holds a copy of the key in its own file"
