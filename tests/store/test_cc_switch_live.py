@@ -98,15 +98,21 @@ def _start(home: Home, part: str) -> str | None:
     return home.store.start(home.database, part)
 
 
-@pytest.mark.parametrize("part", ["claude", "codex", "opencode", "opencode/settings_config"])
-def test_what_replaces_no_file_begins_as_nothing(home: Home, part: str) -> None:
-    home.put(".claude/settings.json", "{}")
-    assert _start(home, part) is None
-
-
-@pytest.mark.parametrize("part", ["claude/settings_config", "codex/settings_config", "codex/settings_config/config"])
-def test_without_a_live_file_there_is_nothing_to_begin_as(home: Home, part: str) -> None:
-    assert _start(home, part) is None
+@pytest.mark.parametrize(
+    ("part", "start"),
+    [
+        ("claude", {"meta": {}}),
+        ("opencode", {"meta": {}}),
+        ("claude/settings_config", None),
+        ("codex/settings_config", {"auth": {}, "config": ""}),
+        ("codex/settings_config/config", None),
+        ("gemini/settings_config", None),
+        ("opencode/settings_config", None),
+    ],
+)
+def test_without_a_live_file_a_row_begins_as_little_as_it_may(home: Home, part: str, start: object) -> None:
+    text = _start(home, part)
+    assert (text and json.loads(text)) == start
 
 
 @pytest.mark.parametrize(
@@ -159,7 +165,7 @@ def test_while_the_proxy_has_the_files_a_row_begins_as_its_copies(home: Home) ->
     kept = json.dumps({"auth": json.loads(_LOGIN), "config": "model = 1"})
     home.run("INSERT INTO proxy_live_backup VALUES ('codex', ?, '')", kept)
     assert _start(home, "claude/settings_config") == '{"model":"mine"}'
-    assert _start(home, "codex/settings_config") == '{"auth": {}, "config": ""}'
+    assert _start(home, "codex/settings_config") == '{"auth": {}, "config": ""}'  # the copy's own spelling
     assert _start(home, "codex/settings_config/config") == "model = 1"
 
 

@@ -20,7 +20,7 @@ from toolsync.errors import ChangedError, StoreError
 from toolsync.masking import printable
 from toolsync.paths import Places
 from toolsync.store import Live, Token, cc_switch_home, cc_switch_live, cc_switch_table, sqlite
-from toolsync.store.cc_switch_row import APPS, Row, part_names, parts_of, row_of, settings_parts
+from toolsync.store.cc_switch_row import APPS, EMPTY_COLUMNS, Row, part_names, parts_of, row_of, settings_parts
 
 _WAIT_SECONDS = 10.0
 
@@ -73,11 +73,11 @@ class CcSwitch:
         """
         app = _app_of(part)
         columns, settings, *_ = part_names(app)
-        if app not in _CURRENT or part == columns:
-            return None
-        text = self._live_settings(path, app)
+        if part == columns:
+            return EMPTY_COLUMNS
+        text = self._live_settings(path, app) if app in _CURRENT else None
         outer, inner = settings_parts(app, text) if text else (None, None)
-        return outer if part == settings else inner
+        return outer if part == settings else inner or None
 
     def write(
         self, path: Path, parts: Mapping[str, str | None], token: Token, prepared: Callable[[Token], None]
@@ -170,10 +170,9 @@ class CcSwitch:
         with sqlite.reading(path, self._wait_seconds) as database:
             copy = cc_switch_table.proxy_copy(database, app)
         live = cc_switch_live.files(app, self._places)
-        if copy is None:
-            return None if cc_switch_live.is_taken_over(live.values()) else cc_switch_live.as_settings(app, live)
-        if cc_switch_live.is_taken_over([copy.encode()]):  # a copy of the proxy's own values is no user's file
-            return None
+        if copy is None or cc_switch_live.is_taken_over([copy.encode()]):  # a copy of the proxy's own values is none
+            is_free = copy is None and not cc_switch_live.is_taken_over(live.values())
+            return cc_switch_live.as_settings(app, live if is_free else {})
         return cc_switch_live.without_login(copy) if app == "codex" else copy
 
 

@@ -40,15 +40,15 @@ def is_logged_in(places: Places) -> bool:
 def as_settings(app: str, live: Mapping[Path, bytes]) -> str | None:
     """The live files as a `settings_config`; None if there are none.
 
-    Codex's `auth` stays empty: the row would hold a second copy of a login, which in time is an old one.
+    Codex's `auth` stays empty: the row would hold a second copy of a login, which in time is an old one. It is there,
+    files or not, for CC Switch refuses to choose a row without it.
 
     Raises:
         DocumentError: one of them cannot be read; a row that takes its place must not begin without it.
     """
     texts = {file.name: _decoded(file, raw) for file, raw in live.items()}
     if app == "codex":
-        config = {"config": texts["config.toml"]} if "config.toml" in texts else {}
-        return json.dumps({"auth": {}} | config, ensure_ascii=False, indent=2) if texts else None
+        return json.dumps({"auth": {}, "config": texts.get("config.toml", "")}, ensure_ascii=False, indent=2)
     if app == "gemini":
         env = _variables(texts.get(".env", ""))
         return json.dumps({"env": env}, ensure_ascii=False, indent=2) if texts else None

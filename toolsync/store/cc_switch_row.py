@@ -1,19 +1,19 @@
 """A row of CC Switch's `providers` as parts: texts that are edited as files are, and put together again untouched.
 
-Three texts for an app: the row's own columns as JSON (a column that is NULL is left out; `meta` stands there as it is
-spelled), `settings_config`, and for Codex the TOML that lies in its `config`. What nobody edited comes back byte for
-byte: of a column that changed, only the changed spans do not.
+Three texts for an app: the row's own columns as JSON (`meta` as it is spelled; a column that is NULL is left out),
+`settings_config`, and for Codex the TOML that lies in its `config`. What nobody edited comes back byte for byte: of a
+column that changed, only the changed spans do not.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from toolsync import document
 from toolsync.document import Document, Value
 from toolsync.document.json_judge import is_strict
+from toolsync.document.json_write import quoted
 from toolsync.errors import DocumentError, StoreError
 
 APPS = ("claude", "codex", "gemini", "opencode")
@@ -21,6 +21,9 @@ APPS = ("claude", "codex", "gemini", "opencode")
 
 COLUMNS = ("name", "settings_config", "website_url", "notes", "meta")
 """What we write of a row; every other column, known to us or not, stays as it is."""
+
+EMPTY_COLUMNS = '{\n  "meta": {}\n}\n'
+"""What the columns of a new row begin as."""
 
 _NESTED = {"codex": "config"}
 """The member of `settings_config` that is a text of its own: the whole config.toml (provider.rs)."""
@@ -111,14 +114,12 @@ def _joined(app: str, outer: str, inner: str | None, present: Row | None) -> str
 
 
 def _columns_text(app: str, row: Row) -> str:
+    """As `EMPTY_COLUMNS` is after its members were set in order, so that what is written is read byte for byte."""
     meta = row.meta.strip() or "{}"
     _strict(app, "meta", meta)
     plain = {name: getattr(row, name) for name in _PLAIN}
-    members = [
-        f'  "{name}": {json.dumps(text, ensure_ascii=False)}' for name, text in plain.items() if text is not None
-    ]
-    members.append(f'  "meta": {meta}')
-    return "{\n" + ",\n".join(members) + "\n}\n"
+    members = [f'  "{name}": {quoted(text)}' for name, text in plain.items() if text is not None]
+    return "{\n" + ",\n".join([f'  "meta": {meta}', *members]) + "\n}\n"
 
 
 def _with_columns(app: str, text: str, settings_config: str) -> Row:
