@@ -7,7 +7,7 @@ import string
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.conftest import needs
@@ -61,6 +61,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Home:
     return made
 
 
+@settings(max_examples=100)  # git is started four times for each
 @given(parts=st.lists(_NAME.filter(lambda name: name not in (".", "..", ".git", ".gitignore")), min_size=1, max_size=3))
 def test_any_name_can_be_ignored(repository: Home, parts: list[str]) -> None:
     file = Path(repository.path, *parts)
