@@ -181,8 +181,15 @@ def test_an_answer_that_does_not_come_in_time_is_a_timeout(script: list[bytes]) 
     assert 300 < came.elapsed_ms < 3000
 
 
-def test_an_answer_drop_by_drop_is_a_timeout_too() -> None:
-    drops = [b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n", *([b" "] * 60)]
+DRIPPING = {
+    "head": [b"HTTP/1.1 200 OK\r\n", *([b"x-a: b\r\n"] * 60)],
+    "body": [b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n", *([b" "] * 60)],
+    "go-on": [b"HTTP/1.1 100 Continue\r\n\r\n"] * 60,
+}
+
+
+@pytest.mark.parametrize("drops", DRIPPING.values(), ids=DRIPPING.keys())
+def test_an_answer_drop_by_drop_is_a_timeout_too(drops: list[bytes]) -> None:
     with scripted(drops, pause_seconds=0.1) as server:
         network = Network(connect_seconds=0.2, read_seconds=0.3)
         came = ping(PingRequest("openai-chat", server.base_url, "m", KEY, network=network))

@@ -6,12 +6,13 @@ import ipaddress
 import json
 import logging
 import ssl
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
+
+from toolsync.deadline import answered
 
 if TYPE_CHECKING:
     import httpx
@@ -84,24 +85,38 @@ class Response:
 def send(
     method: str, url: str, body: Mapping[str, object] | None, headers: Mapping[str, str], network: Network
 ) -> Response:
-    """Send one request and read its answer; redirects are not followed.
+    """Send one request and read its answer, all within the network's patience; redirects are not followed.
 
     Raises:
         Exception: whatever httpx, ssl, or the operating system raise; `failure.unsent` knows them.
     """
     import httpx
 
+    try:  # httpx limits each wait by itself: a server that drips, or a name that nobody resolves, would hold us long
+        return answered(
+            lambda: _sent(method, url, body, headers, network), network.connect_seconds + network.read_seconds
+        )
+    except TimeoutError as error:
+        raise httpx.ReadTimeout("the answer did not end in time") from error
+
+
+def _sent(
+    method: str, url: str, body: Mapping[str, object] | None, headers: Mapping[str, str], network: Network
+) -> Response:
+    import httpx
+
     logging.getLogger("httpcore").setLevel(logging.CRITICAL)  # its debug log repeats headers and errors, keys and all
-    with httpx.Client(
-        follow_redirects=False,
-        trust_env=False,
-        proxy=network.proxy_for(url),
-        verify=_trust(url, network),
-        timeout=httpx.Timeout(network.read_seconds, connect=network.connect_seconds),
-    ) as client:
-        deadline = time.monotonic() + network.connect_seconds + network.read_seconds
-        with client.stream(method, url, json=body, headers=headers) as answer:
-            read = _read(answer, deadline)
+    with (
+        httpx.Client(
+            follow_redirects=False,
+            trust_env=False,
+            proxy=network.proxy_for(url),
+            verify=_trust(url, network),
+            timeout=httpx.Timeout(network.read_seconds, connect=network.connect_seconds),
+        ) as client,
+        client.stream(method, url, json=body, headers=headers) as answer,
+    ):
+        read = _read(answer)
     return Response(
         status=answer.status_code,
         headers={name.lower(): value for name, value in answer.headers.items()},
@@ -154,17 +169,13 @@ def _trust(url: str, network: Network) -> ssl.SSLContext:
     return context
 
 
-def _read(answer: httpx.Response, deadline: float) -> bytes:
-    """The body up to the limit; a server that hands it out drop by drop runs into the deadline."""
-    import httpx
-
+def _read(answer: httpx.Response) -> bytes:
+    """The body up to the limit."""
     body = bytearray()
     for chunk in answer.iter_bytes():
         body += chunk
         if len(body) > _LONGEST_BODY:
             break
-        if time.monotonic() > deadline:
-            raise httpx.ReadTimeout("the answer did not end in time")
     return bytes(body[:_LONGEST_BODY])
 
 

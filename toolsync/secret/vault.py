@@ -12,10 +12,10 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from toolsync.deadline import answered
 from toolsync.errors import KeyringLockedError, NoKeyringError, SecretError
 from toolsync.masking import Secret
 from toolsync.secret.backend import WAYS_OUT, Allowed, allowed, lend_bus_address, loaded, opened, said
-from toolsync.secret.deadline import answered
 
 if TYPE_CHECKING:
     from keyring.backend import KeyringBackend
