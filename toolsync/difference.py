@@ -177,9 +177,11 @@ def _names_secret(path: KeyPath, data: Value) -> bool:
 
 def _is_shown_value(path: KeyPath, value: Value, document: Document, plan: FilePlan) -> bool:
     """Whether the value at a secret path is ours, and harmless: a command that prints the key, a variable's name."""
-    for edit in _edits(plan):
-        indexed = _indexed(document.data, edit.path)
-        if edit.harmless and indexed is not None and path[: len(indexed)] == indexed:
-            ours = get(edit.value, path[len(indexed) :])
-            return ours is not MISSING and equal(ours, value)
+    wanted = [(edit.path, edit.value) for edit in _edits(plan) if edit.harmless]
+    for at, whole in [*wanted, *plan.open.items()]:
+        indexed = _indexed(document.data, at)
+        if indexed is not None and path[: len(indexed)] == indexed:
+            ours = get(whole, path[len(indexed) :])
+            if ours is not MISSING and equal(ours, value):
+                return True
     return False

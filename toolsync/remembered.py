@@ -78,6 +78,7 @@ class LayerMemory:
         values: what was set, in the overlay's order.
         containers: the tables and lists that were made for them, as `keypath.spell` writes them, outermost first.
         applied_at: ISO 8601, UTC.
+        holds_key: whether a key stands among the values; none of the secret ones is shown then.
     """
 
     tool: str
@@ -87,6 +88,7 @@ class LayerMemory:
     values: tuple[Remembered, ...] = ()
     containers: tuple[str, ...] = ()
     applied_at: str = ""
+    holds_key: bool = False
 
 
 @dataclass(frozen=True)
@@ -185,6 +187,7 @@ def _layer_to(layer: LayerMemory) -> dict[str, Any]:
         "values": [vars(value) for value in layer.values],
         "containers": list(layer.containers),
         "applied_at": layer.applied_at,
+        "holds_key": layer.holds_key,
     }
 
 
@@ -225,6 +228,7 @@ def _layer_from(data: Mapping[str, Any]) -> LayerMemory:
         values=tuple(Remembered(**value) for value in data["values"]),
         containers=tuple(data["containers"]),
         applied_at=data["applied_at"],
+        holds_key=data["holds_key"],
     )
 
 

@@ -133,7 +133,7 @@ def status(tool: Tools = None, profile: ProfileName = None, json: Json = False) 
     """Last applied against now, and now against the profile; exit code 1 on drift."""
     from toolsync.commands.status import status as command
 
-    show(command(run.session(), Wish(profile, tuple(tool or ()), allow_plaintext=True)))
+    show(command(run.session(), Wish(profile, tuple(tool or ()))))
 
 
 @app.command()
@@ -141,7 +141,7 @@ def ping(tool: Tools = None, profile: ProfileName = None, json: Json = False) ->
     """Prove the connection with the smallest request of each dialect in use."""
     from toolsync.commands.pinging import run as command
 
-    show(command(run.session(), Wish(profile, tuple(tool or ()), allow_plaintext=True)))
+    show(command(run.session(), Wish(profile, tuple(tool or ()))))
 
 
 @app.command()

@@ -22,7 +22,7 @@ def described_file(session: Session, file: FilePlan, key: bytes) -> dict[str, An
         "shown": session.shown(file.path),
         "action": _action(file),
         "tools": sorted({tool for tool, _ in file.edits} | {change.tool for change in file.changes}),
-        "changes": [_described_change(change, key) for change in file.changes],
+        "changes": [_described_change(change, file, key) for change in file.changes],
         "diff": unified(file, session.shown(file.path), key),
     }
 
@@ -35,11 +35,11 @@ def _action(file: FilePlan) -> str:
     return "remove" if file.after is None else "change"
 
 
-def _described_change(change: Change, key: bytes) -> dict[str, Any]:
+def _described_change(change: Change, file: FilePlan, key: bytes) -> dict[str, Any]:
     return {
         "tool": change.tool,
         "path": printable(spell(change.path)),
-        "before": shown_value(change, change.before, key, is_ours=False),
+        "before": shown_value(change, change.before, key, is_ours=change.path in file.open),
         "after": shown_value(change, change.after, key, is_ours=change.harmless),
     }
 

@@ -79,7 +79,7 @@ def profile_table(name: str, wanted: Wanted) -> dict[str, Any]:
         "gateway": gateway.name if gateway else None,
         "base_url": _base_url(wanted.base_url, gateway),
         "model": _model(wanted.model, gateway),
-        "key": str(KeyRef.parse(wanted.key or f"keyring:{name}")),
+        "key": str(KeyRef.parse(wanted.key)) if wanted.key else f"keyring:{name}",  # a bad name is judged as a name
         "plaintext": "ask",
         "urls": _urls(wanted.base_url, gateway),
     }

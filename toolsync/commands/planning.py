@@ -180,11 +180,11 @@ def _taking_part(
 ) -> tuple[list[ToolPlan], list[Skipped]]:
     taking: list[ToolPlan] = []
     skipped: list[Skipped] = []
-    remembered = _remembered_tools(memory)
+    remembered, copied = _remembered_tools(memory), _tools_with_copies(memory)
     for tool in [registry.named(known, name) for name in dict.fromkeys(wish.tools)] or known.values():
         if not wish.tools and not _is_wanted(session, tool, profile, remembered):
             continue
-        outcome = _tool_plan(session, tool, profile, wish)
+        outcome = _tool_plan(session, tool, profile, wish, has_copy=tool.name in copied)
         if isinstance(outcome, Skipped):
             skipped.append(replace(outcome, is_asked=bool(wish.tools)))
         else:
@@ -222,7 +222,12 @@ def _remembered_tools(memory: Memory) -> set[str]:
     return {layer.tool for file in memory.files.values() for layer in file.layers}
 
 
-def _tool_plan(session: Session, tool: Tool, profile: Profile, wish: Wish) -> ToolPlan | Skipped:
+def _tools_with_copies(memory: Memory) -> set[str]:
+    """Tools of which a file holds a copy of the key already: the person was asked once."""
+    return {layer.tool for file in memory.files.values() for layer in file.layers if layer.holds_key}
+
+
+def _tool_plan(session: Session, tool: Tool, profile: Profile, wish: Wish, *, has_copy: bool) -> ToolPlan | Skipped:
     overrides = profile.tool.get(tool.name, {})
     if overrides.get("enabled") is False:
         return Skipped(tool, f"profile '{profile.name}' sets enabled = false for it")
@@ -231,7 +236,7 @@ def _tool_plan(session: Session, tool: Tool, profile: Profile, wish: Wish) -> To
         spoken = " or ".join(tool.speaks)
         return Skipped(tool, f"{gateway.title} does not serve {spoken}, which is what it speaks")
     seen = for_tool(profile, tool.name)
-    consent = profile.plaintext == "allow" or (profile.plaintext == "ask" and wish.allow_plaintext)
+    consent = profile.plaintext == "allow" or (profile.plaintext == "ask" and (wish.allow_plaintext or has_copy))
     secret = secret_headers(seen, tool)
     if secret and not consent:
         reason = f"the header {secret[0]} is secret, and a copy of it would stand in its own file"

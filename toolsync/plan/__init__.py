@@ -13,17 +13,17 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 from toolsync import document as documents
-from toolsync.document import MISSING, Document, equal
+from toolsync.document import MISSING, Document, KeyPath, Value, equal
 from toolsync.document.keypath import parse as parse_path
 from toolsync.document.keypath import spell
 from toolsync.errors import EditRefusedError, PlanRefusedError
-from toolsync.overlay import ABSENT, TABLE, Edit
+from toolsync.overlay import TABLE, Edit
 from toolsync.plan.giving import swept, unwound
 from toolsync.plan.laying import Laid, laid_fresh, made, sha256, stands
 from toolsync.plan.model import Change, FilePlan, Left, Place, Row
 from toolsync.plan.relaying import laid_in_place
 from toolsync.plan.standing import handed_over, standing_above
-from toolsync.remembered import NOTHING, FileMemory, KeptSplice, LayerMemory, mark, vault_name
+from toolsync.remembered import FileMemory, KeptSplice, LayerMemory, vault_name
 
 __all__ = ["Change", "FilePlan", "Left", "Place", "Row", "plan_file", "stands"]
 
@@ -101,7 +101,8 @@ def _planned(place: Place, present: Document | None, rows: Sequence[Row], memory
         left=tuple(done.left),
         edits={row.name: row.edits for row in rows if row.edits},
         fault=document.fault if document else None,
-        holds_key=after is not None and _holds_key(after, rows, place),
+        holds_key=after is not None and any(layer.holds_key for layer in after.layers),
+        open=dict(_open(present, known, place)),
     )
 
 
@@ -195,14 +196,14 @@ def _meet(document: Document | None, rows: Sequence[Row], place: Place) -> None:
             raise PlanRefusedError(f"{place.path}: {row.tool} would not accept it: {complaint}")
 
 
-def _holds_key(memory: FileMemory, rows: Sequence[Row], place: Place) -> bool:
-    """Whether a key of ours stands in the file; of tools that are not in question, whether one may."""
-    edits = [edit for row in rows for edit in row.edits]
-    if any(edit.secret and not edit.harmless and edit.value not in (ABSENT, "") for edit in edits):
-        return True
-    nothing, asked = (NOTHING, mark("", place.key)), {row.name for row in rows}
-    others = [layer for layer in memory.layers if (layer.tool, layer.overlay) not in asked]
-    return any(value.secret and value.after not in nothing for layer in others for value in layer.values)
+def _open(present: Document | None, memory: FileMemory, place: Place) -> Iterator[tuple[KeyPath, Value]]:
+    """What we wrote at secret places, still stands there, and is no key: a command, a variable's name."""
+    for layer in memory.layers if present else ():
+        for value in layer.values:
+            path = parse_path(value.path)
+            now = present.get(path) if present else MISSING
+            if value.secret and not layer.holds_key and now is not MISSING and stands(value, now, place.key):
+                yield path, now
 
 
 def _untimed(memory: FileMemory) -> FileMemory:

@@ -51,7 +51,9 @@ def made(row: Row, place: Place) -> Laid:
     parents = dict.fromkeys(parent for edit in row.edits for parent in _parents(edit))
     containers = tuple(spell(parent) for parent in parents if document.get(parent) is not MISSING)
     nothing = (Splice(0, len(document.text), ""),)
-    return Laid(document, LayerMemory(*row.name, sha256(document.text), nothing, values, containers, place.now))
+    return Laid(
+        document, LayerMemory(*row.name, sha256(document.text), nothing, values, containers, place.now, row.holds_key)
+    )
 
 
 def laid_fresh(document: Document, row: Row, place: Place) -> Laid:
@@ -71,7 +73,9 @@ def laid_fresh(document: Document, row: Row, place: Place) -> Laid:
         before, result = result, edited(result, [edit])
         undone = splices.inverse(before.text, result.log[len(before.log) :])
         back = [*((splice, edit.secret) for splice in undone), *back]
-    layer = LayerMemory(*row.name, sha256(result.text), None, tuple(values), tuple(containers), place.now)
+    layer = LayerMemory(
+        *row.name, sha256(result.text), None, tuple(values), tuple(containers), place.now, row.holds_key
+    )
     return Laid(result, replace(layer, inverse=tuple(_inverse(back, row, place, kept))), kept)
 
 

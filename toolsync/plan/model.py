@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from toolsync.document import Fault, KeyPath, Missing, Value
-from toolsync.overlay import Edit
+from toolsync.overlay import ABSENT, Edit
 from toolsync.remembered import FileMemory
 
 
@@ -34,6 +34,11 @@ class Row:
     def name(self) -> tuple[str, str]:
         """What layers and edits of this row are filed under."""
         return self.tool, self.overlay
+
+    @property
+    def holds_key(self) -> bool:
+        """Whether a key is among what it wants to stand there."""
+        return any(edit.secret and not edit.harmless and edit.value not in (ABSENT, "") for edit in self.edits)
 
 
 @dataclass(frozen=True)
@@ -93,7 +98,8 @@ class FilePlan:
         left: what was not given back.
         edits: the wanted edits, by (tool, overlay).
         fault: what a strict reader of the result chokes on.
-        holds_key: whether the result holds a key in clear that is ours, or may.
+        holds_key: whether the result holds a key in clear that is ours.
+        open: what stands there of ours at secret places and gives no key away, by path: it may be shown.
     """
 
     path: str
@@ -109,6 +115,7 @@ class FilePlan:
     edits: Mapping[tuple[str, str], tuple[Edit, ...]] = field(default_factory=dict)
     fault: Fault | None = None
     holds_key: bool = False
+    open: Mapping[KeyPath, Value] = field(default_factory=dict)
 
     @property
     def is_change(self) -> bool:

@@ -33,7 +33,7 @@ def laid_in_place(document: Document, row: Row, known: LayerMemory, place: Place
         result = edited(result, [edit])
     if not row.edits:
         return Laid(result, None, kept, back.left)
-    layer = replace(known, values=tuple(values), containers=tuple(containers))
+    layer = replace(known, values=tuple(values), containers=tuple(containers), holds_key=row.holds_key)
     if result.text != document.text:
         layer = replace(layer, sha256=sha256(result.text), inverse=None, applied_at=place.now)
     return Laid(result, layer, kept, back.left)
