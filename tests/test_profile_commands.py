@@ -97,6 +97,12 @@ def test_init_writes_nothing_that_is_not_allowed(session: Session) -> None:
     assert not session.config.parent.exists()
 
 
+def test_a_name_that_is_none_is_called_one(session: Session) -> None:
+    """And not a wrong key, although the key would be kept under that name."""
+    with pytest.raises(ProfileError, match="^'two words' is no name for a profile$"):
+        init(session, "two words", profile_table("two words", Wanted(base_url="http://h", model="m")))
+
+
 def test_init_does_not_touch_a_file_that_is_no_toml(worked: Session) -> None:
     worked.config.write_text("[broken", encoding="utf-8")
     with pytest.raises(ProfileError, match=r"^~/config/profile\.toml:1:\d+: "):
