@@ -99,7 +99,7 @@ def test_init_writes_nothing_that_is_not_allowed(session: Session) -> None:
 
 def test_a_name_that_is_none_is_called_one(session: Session) -> None:
     """And not a wrong key, although the key would be kept under that name."""
-    with pytest.raises(ProfileError, match="^'two words' is no name for a profile$"):
+    with pytest.raises(ProfileError, match=r"^'two words' is no name for a profile$"):
         init(session, "two words", profile_table("two words", Wanted(base_url="http://h", model="m")))
 
 
