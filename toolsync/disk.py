@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toolsync.errors import FileError
-from toolsync.masking import printable
+from toolsync.masking import on_one_line, printable
 
 LIMIT_BYTES = 64 * 2**20
 """A larger file is no settings file."""
@@ -240,7 +240,7 @@ def unlink(path: Path) -> None:
 
 def shown(path: Path | str) -> str:
     """A path fit for a message."""
-    return printable(str(path))
+    return on_one_line(str(path))
 
 
 def file_error(path: Path | str, error: OSError) -> FileError:

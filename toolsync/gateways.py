@@ -10,7 +10,7 @@ from typing import Any
 from toolsync import disk, resources
 from toolsync.address import Addresses, Dialect, Protocol, addresses
 from toolsync.errors import ProfileError, TemplateError, UsageError
-from toolsync.masking import printable
+from toolsync.masking import on_one_line
 
 PROTOCOLS: tuple[Protocol, ...] = ("openai", "anthropic", "gemini")
 
@@ -78,7 +78,7 @@ def named(known: Mapping[str, Gateway], name: str) -> Gateway:
 
         near = get_close_matches(name, known, n=1)
         meant = f"Did you mean '{near[0]}'? " if near else ""
-        raise UsageError(f"unknown gateway '{printable(name)}'", hint=f"{meant}Known: {', '.join(known)}.")
+        raise UsageError(f"unknown gateway '{on_one_line(name)}'", hint=f"{meant}Known: {', '.join(known)}.")
     return known[name]
 
 
@@ -101,7 +101,7 @@ def _users_own(file: Path) -> Gateway:
         gateway = _gateway(file.stem, data)
         gateway.addresses()
     except (TemplateError, ProfileError) as error:
-        raise TemplateError(f"{printable(str(file))}: {error.message}", hint=error.hint) from error
+        raise TemplateError(f"{on_one_line(str(file))}: {error.message}", hint=error.hint) from error
     return gateway
 
 
@@ -111,7 +111,7 @@ def _data(file: Path) -> dict[str, Any]:
     try:
         return tomli.loads(file.read_bytes().decode())
     except ValueError as error:  # no TOML, or no UTF-8
-        raise TemplateError(printable(str(error), limit=300)) from error
+        raise TemplateError(on_one_line(str(error), limit=300)) from error
     except OSError as error:
         raise TemplateError(f"cannot be read: {error.strerror}") from error
 
@@ -124,7 +124,7 @@ def _check(data: Mapping[str, Any]) -> None:
     if error is None:
         return
     path = ".".join(str(step) for step in error.absolute_path)
-    raise TemplateError(printable(f"{path}: {error.message}" if path else error.message, limit=300))
+    raise TemplateError(on_one_line(f"{path}: {error.message}" if path else error.message, limit=300))
 
 
 def _gateway(name: str, data: Mapping[str, Any]) -> Gateway:

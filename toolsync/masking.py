@@ -86,6 +86,11 @@ def printable(text: str, *, limit: int = 2000) -> str:
     return text if len(text) <= limit else f"{text[:limit]}… ({len(text) - limit} characters more)"
 
 
+def on_one_line(text: str, *, limit: int = 2000) -> str:
+    """`text` from outside as `printable` leaves it, in one line: a line of its own could pass for one of ours."""
+    return printable(text, limit=limit).replace("\n", "�").replace("\t", " ")
+
+
 _SECRET_NAME = re.compile(
     r"(?i)(api_?key|apikey|(^|[_.-])key$|token|secret|passw|credential|bearer|auth(orization)?$|headers?$)"
 )

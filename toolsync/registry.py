@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 from toolsync import disk, resources
 from toolsync.errors import TemplateError, UsageError
-from toolsync.masking import printable
+from toolsync.masking import on_one_line
 from toolsync.paths import Places, candidates
 from toolsync.tool import Tool, read_tool
 
@@ -23,10 +24,27 @@ def tools(config: Path) -> dict[str, Tool]:
     Raises:
         TemplateError: a template is wrong.
     """
-    known = {folder.name: read_tool(folder.name, _texts(folder)) for folder in _folders(resources.folder("templates"))}
-    for folder in _folders(config):
-        known[folder.name] = _users_own(folder)
+    known: dict[str, Tool] = {}
+    for folder, texts, is_users_own in sorted(_templates(config), key=lambda template: _is_store(template[1])):
+        known[folder.name] = (_users_own if is_users_own else _shipped)(folder, texts, known)
     return dict(sorted(known.items()))
+
+
+def _templates(config: Path) -> Iterator[tuple[Path, dict[str, str], bool]]:
+    """Every template folder with its texts, and whether it is the user's."""
+    for folder in _folders(resources.folder("templates")):
+        yield folder, _texts(folder), False
+    for folder in _folders(config):
+        yield folder, _texts(folder), True
+
+
+def _is_store(texts: Mapping[str, str]) -> bool:
+    """Whether the template speaks of other tools' files, and so is read after them."""
+    return re.search(r"(?m)^\s*store\s*=", texts["tool.toml"]) is not None
+
+
+def _shipped(folder: Path, texts: Mapping[str, str], others: Mapping[str, Tool]) -> Tool:
+    return read_tool(folder.name, texts, others=others)
 
 
 def named(known: Mapping[str, Tool], name: str) -> Tool:
@@ -40,7 +58,7 @@ def named(known: Mapping[str, Tool], name: str) -> Tool:
 
         near = get_close_matches(name, known, n=1)
         meant = f"Did you mean '{near[0]}'? " if near else ""
-        raise UsageError(f"unknown tool '{printable(name)}'", hint=f"{meant}Known: {', '.join(known)}.")
+        raise UsageError(f"unknown tool '{on_one_line(name)}'", hint=f"{meant}Known: {', '.join(known)}.")
     return known[name]
 
 
@@ -76,19 +94,18 @@ def _texts(folder: Path) -> dict[str, str]:
         try:
             texts[file.name] = file.read_bytes().decode()
         except (OSError, UnicodeDecodeError) as error:
-            raise TemplateError(f"{printable(str(file))} cannot be read: {error}") from error
+            raise TemplateError(f"{on_one_line(str(file))} cannot be read: {error}") from error
     return texts
 
 
-def _users_own(folder: Path) -> Tool:
+def _users_own(folder: Path, texts: Mapping[str, str], others: Mapping[str, Tool]) -> Tool:
     """A tool from the user's config directory: its manifest is checked, the shipped ones are by the tests."""
-    texts = _texts(folder)
     try:
         _check(texts)
-        tool = read_tool(folder.name, texts, is_users_own=True)
+        tool = read_tool(folder.name, texts, is_users_own=True, others=others)
         _check_schemas(tool)
     except TemplateError as error:
-        raise TemplateError(f"{printable(str(folder))}: {error.message}", hint=error.hint) from error
+        raise TemplateError(f"{on_one_line(str(folder))}: {error.message}", hint=error.hint) from error
     return tool
 
 
@@ -102,7 +119,7 @@ def _check_schemas(tool: Tool) -> None:
         try:
             Draft202012Validator.check_schema(row.schema)
         except SchemaError as error:
-            raise TemplateError(f"the schema of {row.overlay} is none: {printable(error.message)}") from error
+            raise TemplateError(f"the schema of {row.overlay} is none: {on_one_line(error.message)}") from error
 
 
 def _check(texts: Mapping[str, str]) -> None:

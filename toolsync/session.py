@@ -61,12 +61,12 @@ class Session:
 
     def shown(self, path: Path | str) -> str:
         """The path as people write it, with `~` for the home folder."""
-        from toolsync.masking import printable
+        from toolsync.masking import on_one_line
 
         path = Path(path)
         if path.is_relative_to(self.places.home) and path != self.places.home:
-            return printable(f"~/{path.relative_to(self.places.home).as_posix()}")
-        return printable(str(path))
+            return on_one_line(f"~/{path.relative_to(self.places.home).as_posix()}")
+        return on_one_line(str(path))
 
 
 def default_config(environ: Mapping[str, str]) -> Path:

@@ -100,6 +100,14 @@ def test_a_project_that_redirects_is_named_and_ends_with_1(machine: Machine) -> 
     assert ADDRESS in machine.read(CLAUDE)
 
 
+def test_what_a_project_says_begins_no_line_of_its_own(machine: Machine) -> None:
+    machine.write(CLAUDE, "{}\n")
+    value = json.dumps("https://other.example\nApplied profile 'work'\x1b[0m")
+    machine.write("project/.claude/settings.json", f'{{"env": {{"ANTHROPIC_BASE_URL": {value}}}}}')
+    ran = machine.toolsync("apply", "--yes", "--no-ping")
+    assert "will use another address 'https://other.example�Applied profile 'work'�[0m': " in ran.out
+
+
 def test_leftovers_of_a_cloud_are_named_and_end_with_1(machine: Machine) -> None:
     machine.write(CLAUDE, '{"env": {"CLAUDE_CODE_USE_BEDROCK": "1"}}\n')
     ran = machine.toolsync("apply", "--yes", "--no-ping")

@@ -9,7 +9,7 @@ from pathlib import Path
 import toolsync
 from toolsync.commands.planning import Plan
 from toolsync.commands.result import Message
-from toolsync.masking import masked, printable
+from toolsync.masking import masked, on_one_line
 from toolsync.secret.helper import helper_command, helper_problem
 from toolsync.secret.vault import MemoryVault
 from toolsync.session import Session
@@ -49,5 +49,5 @@ def _failure(argv: tuple[str, ...], environ: dict[str, str]) -> str:
         return f"{argv[0]}: {error.strerror}"
     if done.returncode == 0 and done.stdout.strip():
         return ""
-    said = printable(masked(done.stderr.decode(errors="replace")), limit=500).strip()
+    said = on_one_line(masked(done.stderr.decode(errors="replace")).strip(), limit=500)
     return said or f"it ended with code {done.returncode} and printed nothing"

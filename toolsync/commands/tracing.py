@@ -9,7 +9,7 @@ from pathlib import Path
 from toolsync import disk, document
 from toolsync.document import Document, Fault
 from toolsync.errors import DocumentError, FileError, PlanRefusedError
-from toolsync.masking import looks_secret, printable
+from toolsync.masking import looks_secret, on_one_line
 from toolsync.overlay import Edit
 from toolsync.paths import candidates
 from toolsync.plan import FilePlan
@@ -121,7 +121,7 @@ def _conflict_notice(session: Session, tool: Tool, conflict: Conflict, seen: Seq
     what = {"base_url": "address", "key": "key", "x_key": "key"}.get(conflict.question, conflict.question)
     if not answer.value:
         return Notice(tool.title, f"{tool.title} will find no {what} in what is written", is_problem=True)
-    value = "" if what == "key" or looks_secret(answer.slot) else f" '{printable(answer.value, limit=200)}'"
+    value = "" if what == "key" or looks_secret(answer.slot) else f" '{on_one_line(answer.value, limit=200)}'"
     return Notice(
         tool.title,
         f"{tool.title} will use another {what}{value}: {_where(session, answer, seen)}",
@@ -142,7 +142,7 @@ def _refusal(session: Session, tool: Tool, conflict: Conflict, seen: Sequence[_S
 
 
 def _slot(answer: Answer) -> str:
-    return printable(answer.slot, limit=200)
+    return on_one_line(answer.slot, limit=200)
 
 
 def _where(session: Session, answer: Answer, seen: Sequence[_Seen]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from toolsync.masking import holds_key_shape, mask_key_shapes, printable
+from toolsync.masking import holds_key_shape, mask_key_shapes, on_one_line
 
 
 def shown(value: object) -> str:
@@ -25,7 +25,7 @@ def shown(value: object) -> str:
 
 def one_line(text: str) -> str:
     """Text from outside on one line, fit for a terminal."""
-    return printable(mask_key_shapes(text), limit=120).replace("\n", "�").replace("\t", " ")
+    return on_one_line(mask_key_shapes(text), limit=120)
 
 
 def close(word: str, words: Iterable[str]) -> str | None:
