@@ -14,7 +14,7 @@ from toolsync.masking import mask_key_shapes, masked
 
 
 def report(error: BaseException, state: Path) -> str:
-    """Write the report, 0600; its path, or why there is none.
+    """Write the report, 0600; a sentence that says where it is, or why there is none.
 
     The traceback has no values of variables; keys are masked all the same.
     """
@@ -24,8 +24,8 @@ def report(error: BaseException, state: Path) -> str:
     try:
         state.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(prefix="crash-", suffix=".txt", dir=state)
-        with os.fdopen(descriptor, "w") as file:
+        with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
             file.write(content)
     except OSError as failure:
-        return f"nowhere: {failure.strerror}"
-    return name
+        return f"no report could be written ({failure.strerror})"
+    return f"the report is in {name}"

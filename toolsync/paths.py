@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -24,6 +24,7 @@ class Places:
         project: the folder whose project settings count (`<project>`).
         root: the file system's root (`<root>`); another one in tests.
         platform: which operating system's rules hold.
+        variables: further ones for path templates, that no environment has.
     """
 
     home: Path
@@ -31,6 +32,7 @@ class Places:
     project: Path
     root: Path
     platform: Platform
+    variables: Mapping[str, str] = field(default_factory=dict)
 
 
 _VARIABLE = re.compile(
@@ -71,7 +73,7 @@ def _filled(match: re.Match[str], places: Places) -> str | None:
     if match["place"]:
         return str(places.project) if match["place"] == "project" else str(places.root).rstrip("/\\")
     name = match["bare"] or match["braced"]
-    return _app_config(places) if name == "APP_CONFIG" else places.environ.get(name) or None
+    return _app_config(places) if name == "APP_CONFIG" else places.environ.get(name) or places.variables.get(name)
 
 
 def _app_config(places: Places) -> str:

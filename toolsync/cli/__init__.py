@@ -84,8 +84,7 @@ def _failed(arguments: Sequence[str], error: ToolsyncError) -> int:
 def _bug(error: Exception) -> BugError:
     from toolsync.crash import report
 
-    where = report(error, default_state())
-    text = f"a bug in toolsync: {type(error).__name__}; the report is in {where}"
+    text = f"a bug in toolsync: {type(error).__name__}; {report(error, default_state())}"
     return BugError(text, hint="Look it through and send it to the project.")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +14,7 @@ from toolsync import disk, render, screen
 from toolsync.commands.result import Result
 from toolsync.errors import DeclinedError
 from toolsync.session import Session, default_config, default_state, this_machine
+from toolsync.store import variables
 
 if TYPE_CHECKING:
     from toolsync.secret.vault import Vault
@@ -57,6 +59,7 @@ class Run:
     def session(self) -> Session:
         """The session of this run."""
         places = this_machine()
+        places = replace(places, variables=variables(places))
         config = self.config or default_config(places.environ)
         config = config / "profile.toml" if disk.is_folder(config) else config
         is_interactive = sys.stdin.isatty() and sys.stderr.isatty()

@@ -16,6 +16,7 @@ from toolsync.commands.planning import Plan, Wish, plan_apply
 from toolsync.commands.result import DONE, PROBLEM, REFUSED, Message, Result
 from toolsync.errors import PingFailedError
 from toolsync.session import Session
+from toolsync.store import token_now
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Options:
 
 def plan(session: Session, wish: Wish) -> Plan:
     """What `apply` would do, an interrupted one ended first. See `plan_apply` and `stop_at_exposed` for the errors."""
-    transaction.recover(session.state)
+    transaction.recover(session.state, token_now=token_now)
     planned = plan_apply(session, wish)
     stop_at_exposed(session, planned.files)
     return planned

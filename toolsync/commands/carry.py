@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,12 +12,14 @@ from toolsync import disk, transaction
 from toolsync import memory as memories
 from toolsync.commands.planning import Plan
 from toolsync.commands.result import Message
+from toolsync.commands.stores import Address, Shelf
 from toolsync.errors import SecretError
 from toolsync.masking import Secret
 from toolsync.plan import FilePlan
 from toolsync.remembered import FileMemory, Memory
 from toolsync.session import Session
-from toolsync.transaction import Alongside, Write
+from toolsync.store import token_now
+from toolsync.transaction import Alongside, StoreCommit, Write
 
 if TYPE_CHECKING:
     from toolsync.secret.vault import Vault
@@ -34,23 +37,64 @@ def carry_out(session: Session, plan: Plan, memory: Memory) -> tuple[Message, ..
         ChangedError: a file is not what it was when the plan was made; nothing was written.
         FileError, TransactionError, SecretError: it cannot be done; nothing was written.
     """
+    while len(shelves := [shelf for shelf in plan.shelves if _parts(shelf, plan)]) > 1:
+        # A transaction has one store: the rows of other profiles go before it, each by itself.
+        plan, memory = _carried_alone(session, shelves[-1], plan, memory)
     path = disk.resolve(memories.path_in(session.state))
-    content = memories.dump(_with_files(memory, plan))
-    writes = [_write(file, plan) for file in plan.files if file.is_change]
+    content = memories.dump(_with_files(memory, plan.files))
+    writes = [_write(file, plan) for file in plan.files if file.is_change and not file.container]
     writes.append(Write(path, plan.memory_sha256, content, private=True))
-    keyring = _Keyring(session, plan)
-    transaction.commit(writes, state_dir=session.state, alongside=keyring)
+    keyring = _Keyring(session, plan.files)
+    commit = _store_commit(shelves[0], plan) if shelves else None
+    transaction.commit(writes, state_dir=session.state, store=commit, alongside=keyring)
     return tuple(keyring.untidy)
+
+
+def _carried_alone(session: Session, shelf: Shelf, plan: Plan, memory: Memory) -> tuple[Plan, Memory]:
+    """One profile's rows carried out and remembered, and the plan that is left."""
+    own = [file for file in plan.files if _is_on(shelf, file)]
+    path = disk.resolve(memories.path_in(session.state))
+    memory = _with_files(memory, own)
+    content = memories.dump(memory)
+    write = Write(path, plan.memory_sha256, content, private=True)
+    commit = _store_commit(shelf, plan)
+    transaction.commit([write], state_dir=session.state, store=commit, alongside=_Keyring(session, own))
+    rest = tuple(file for file in plan.files if not _is_on(shelf, file))
+    shelves = tuple(
+        replace(other, token=token_now(str(other.path))) if other.path == shelf.path else other
+        for other in plan.shelves
+    )
+    return replace(plan, files=rest, shelves=shelves, memory_sha256=disk.digest(content)), memory
+
+
+def _store_commit(shelf: Shelf, plan: Plan) -> StoreCommit:
+    parts = _parts(shelf, plan)
+
+    def write(prepared: Callable[[str], None]) -> None:
+        shelf.store.write(shelf.path, parts, shelf.token, prepared)
+
+    return StoreCommit(shelf.path, shelf.token, write, token_now)
+
+
+def _parts(shelf: Shelf, plan: Plan) -> dict[str, str | None]:
+    """What the plan makes of the shelf's parts, by name; those that stay are left out."""
+    on_it = [file for file in plan.files if file.is_change and _is_on(shelf, file)]
+    return {Address.parse(file.path).part: file.after for file in on_it}
+
+
+def _is_on(shelf: Shelf, file: FilePlan) -> bool:
+    place = Address.parse(file.path)
+    return bool(file.container) and (place.path, place.profile) == (shelf.path, shelf.profile)
 
 
 class _Keyring(Alongside):
     """What may be the user's old key goes there before the files are new, and what nobody needs goes after."""
 
-    def __init__(self, session: Session, plan: Plan) -> None:
+    def __init__(self, session: Session, files: Sequence[FilePlan]) -> None:
         self.untidy: list[Message] = []
         self._session = session
-        self._kept = {name: text for file in plan.files for name, text in file.kept.items()}
-        self._forgotten = {name for file in plan.files for name in file.forgotten}
+        self._kept = {name: text for file in files for name, text in file.kept.items()}
+        self._forgotten = {name for file in files for name in file.forgotten}
         self._before: dict[str, Secret | None] = {}
 
     @cached_property
@@ -76,9 +120,9 @@ class _Keyring(Alongside):
             self.untidy.append(Message("warning", text))
 
 
-def _with_files(memory: Memory, plan: Plan) -> Memory:
+def _with_files(memory: Memory, planned: Sequence[FilePlan]) -> Memory:
     files = dict(memory.files)
-    for file in plan.files:
+    for file in planned:
         if file.memory is None:
             files.pop(file.path, None)
         else:

@@ -29,7 +29,7 @@ def ignored_lines(
     Raises:
         DocumentError, FileError: an ignore file that we wrote to cannot be read.
     """
-    keyed = {Path(file.path): file for file in files if file.holds_key}
+    keyed = {Path(file.container or file.path): file for file in files if file.holds_key}
     missing = {verdict.file: verdict.lines for verdict in _verdicts(session, keyed)} if fix else {}
     wanted: dict[Path, dict[str, Sequence[str]]] = {}
     for path, file in keyed.items():
@@ -99,7 +99,7 @@ def stop_at_exposed(session: Session, files: Sequence[FilePlan]) -> None:
 def exposed(session: Session, files: Sequence[FilePlan]) -> list[Message]:
     """What git would do with files that would hold the key, once the plan is carried out."""
     planned = {Path(file.path): file.after for file in files if file.format == "gitignore" and file.is_change}
-    keyed = [Path(file.path) for file in files if file.holds_key]
+    keyed = [Path(file.container or file.path) for file in files if file.holds_key]
     return [_message(session, verdict, planned) for verdict in _verdicts(session, keyed, planned)]
 
 
@@ -107,7 +107,7 @@ def still_exposed(session: Session, files: Sequence[FilePlan]) -> list[Message]:
     """The same of what was written, where an ignore file was among it."""
     if not any(file.format == "gitignore" and file.is_change for file in files):
         return []
-    keyed = [Path(file.path) for file in files if file.holds_key]
+    keyed = [Path(file.container or file.path) for file in files if file.holds_key]
     return [_message(session, verdict, {}) for verdict in _verdicts(session, keyed)]
 
 

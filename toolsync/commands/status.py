@@ -11,6 +11,7 @@ from toolsync import disk, document, registry, transaction
 from toolsync import memory as memories
 from toolsync.commands.planning import Plan, Wish, plan_apply
 from toolsync.commands.result import DONE, PROBLEM, Message, Result
+from toolsync.commands.stores import text_at
 from toolsync.document import MISSING, Document
 from toolsync.document.keypath import parse as parse_path
 from toolsync.document.keypath import spell
@@ -121,7 +122,11 @@ def _places(session: Session, memory: Memory, plan: Plan | None, wish: Wish) -> 
 def _now(session: Session, real: str, layer: LayerMemory) -> Document | None:
     tool = registry.tools(session.config.parent).get(layer.tool)
     row = next((row for row in tool.files if row.overlay == layer.overlay), None) if tool else None
-    raw = disk.read(Path(real)).raw
+    if tool and row and row.part:
+        text = text_at(session, tool, real)
+        raw = None if text is None else text.encode()
+    else:
+        raw = disk.read(Path(real)).raw
     try:
         return None if raw is None else document.parse(raw, row.format if row else document.format_of(real))
     except ToolsyncError:

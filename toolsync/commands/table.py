@@ -7,18 +7,18 @@ from dataclasses import replace
 from pathlib import Path
 
 from toolsync import disk, document, gitguard
+from toolsync.commands.rows import row_of
+from toolsync.commands.stores import Address, Shelf, container, shelf
 from toolsync.commands.tracing import Notice, traced
-from toolsync.document import Value
 from toolsync.errors import DocumentError, PlanRefusedError, SecretError, TemplateError, ToolsyncError
 from toolsync.facts import Facts
 from toolsync.masking import printable
-from toolsync.overlay import Edit, edits, filled
+from toolsync.overlay import Edit
 from toolsync.paths import candidates
 from toolsync.plan import FilePlan, Place, Row, plan_file
 from toolsync.remembered import Memory, vault_name
 from toolsync.session import Session
 from toolsync.tool import FileRow, Tool
-from toolsync.trace import may_hold_key
 
 
 class Table:
@@ -29,25 +29,53 @@ class Table:
         snapshots: what the files were read as, by real path.
     """
 
-    def __init__(self, session: Session, memory: Memory, known: Mapping[str, Tool], in_scope: set[str]) -> None:
+    def __init__(
+        self,
+        session: Session,
+        memory: Memory,
+        known: Mapping[str, Tool],
+        in_scope: set[str],
+        profile: str | None = None,
+    ) -> None:
+        """Nothing is seated yet.
+
+        Args:
+            session: where files are read.
+            memory: what is remembered.
+            known: every tool.
+            in_scope: the tools in question.
+            profile: whose rows of stores are in question; None: everybody's.
+        """
         self.in_scope = in_scope
+        self._profile = profile
         self.snapshots: dict[str, disk.Snapshot] = {}
         self._session, self._memory, self._known = session, memory, known
         self._rows: dict[str, list[Row]] = {}
         self._formats: dict[str, str] = {}
         self._files: dict[tuple[str, str], list[str]] = {}
         self._unreachable: dict[str, SecretError] = {}
+        self.shelves: dict[tuple[str, str], Shelf] = {}
 
-    def seat(self, tool: Tool, given: Facts) -> tuple[str, ...]:
+    def seat(self, tool: Tool, given: Facts, of: Mapping[str, Facts] | None = None) -> tuple[str, ...]:
         """Lay the tool's filled overlays beside the files they mean; the real paths.
+
+        Args:
+            tool: whose overlays.
+            given: what fills them.
+            of: what fills the parts that hold other tools' own files, by tool.
 
         Raises:
             MissingFactError: the profile lacks something that the tool needs; nothing of it is seated.
             TemplateError, FileError: a path cannot be made, or the file cannot be read.
         """
         now = self._session.now()
-        ready = [(row, _row(tool, row, given, now)) for row in tool.files if self._counts(row)]
+        facts = {"": given, **(of or {})}
+        rows = [row for row in tool.files if self._counts(row) and row.of in facts]
+        ready = [(row, row_of(tool, row, facts[row.of], now, self._known)) for row in rows]
         for file_row, row in ready:
+            if file_row.part:
+                self._place_part(tool, file_row, row)
+                continue
             for path in self._paths(tool, file_row, given):
                 self._place(path, file_row.format, row)
         return tuple(dict.fromkeys(file for row, _ in ready for file in self._files[tool.name, row.overlay]))
@@ -63,9 +91,29 @@ class Table:
             for text in given[row.each].value:
                 yield _existing(candidates(text, self._session.places))
 
+    def _place_part(self, tool: Tool, file_row: FileRow, row: Row) -> None:
+        """The row, at the part of the store that it means."""
+        self._files.setdefault((row.tool, row.overlay), [])
+        path = container(self._session, file_row)
+        if path is None or self._profile is None:
+            return
+        shelf = self._shelf(tool, path, self._profile)
+        start = None if file_row.part in shelf.parts else shelf.store.start(path, file_row.part)
+        if start is not None:
+            row = replace(row, start=start, start_is_filled=False)
+        self._lay(_part_snapshot(shelf, file_row.part), file_row.format, row)
+
+    def _shelf(self, tool: Tool, path: Path, profile: str) -> Shelf:
+        key = str(path), profile
+        if key not in self.shelves:
+            self.shelves[key] = shelf(self._session, tool.store, path, profile)
+        return self.shelves[key]
+
     def _place(self, path: Path, format: str, row: Row) -> None:
-        snapshot = disk.read(path, within=gitguard.left(path))
-        real = str(snapshot.real)
+        self._lay(disk.read(path, within=gitguard.left(path)), format, row)
+
+    def _lay(self, snapshot: disk.Snapshot, format: str, row: Row) -> None:
+        path, real = snapshot.path, str(snapshot.real)
         self.snapshots.setdefault(real, snapshot)
         if self._formats.setdefault(real, format) != format:
             shown = self._session.shown(path)
@@ -106,7 +154,9 @@ class Table:
         problems: list[ToolsyncError] = []
         for real, rows in rows_by_file.items():
             try:
-                plans[real] = self._plan(Place(real, self._formats[real], self._memory.key, now, self._kept), rows)
+                is_part = self.snapshots[real].status is None and any(self._is_part(row) for row in rows)
+                place = Place(real, self._formats[real], self._memory.key, now, self._kept, goes_whole=is_part)
+                plans[real] = self._plan(place, rows)
             except DocumentError as error:
                 problems.append(error.at(self._session.shown(self.snapshots[real].path)))
             except ToolsyncError as error:
@@ -120,6 +170,8 @@ class Table:
         before = None if snapshot.raw is None else document.decoded(snapshot.raw)
         plan = plan_file(place, before, rows, self._memory.files.get(place.path))
         self._refuse_loss(plan)
+        if place.goes_whole:
+            return replace(plan, container=str(snapshot.path))
         return _with_circumstances(plan, snapshot)
 
     def _refuse_loss(self, plan: FilePlan) -> None:
@@ -145,9 +197,24 @@ class Table:
                 known = self._file_row(layer.tool, layer.overlay)
                 format = known.format if known else document.format_of(real)
                 start = known.new if known else None
-                self._files.setdefault((layer.tool, layer.overlay), [])
                 row = Row(layer.tool, layer.overlay, start=start, start_is_filled=False)
-                self._place(Path(real), format, row)
+                self._files.setdefault((layer.tool, layer.overlay), [])
+                if known and known.part:
+                    self._place_remembered_part(real, known, row)
+                else:
+                    self._place(Path(real), format, row)
+
+    def _place_remembered_part(self, real: str, known: FileRow, row: Row) -> None:
+        """A part to be given back: of this profile, or of any where none is in question."""
+        place = Address.parse(real)
+        if self._profile not in (None, place.profile) or not disk.exists(place.path):
+            return
+        shelf = self._shelf(self._known[row.tool], place.path, place.profile)
+        self._lay(_part_snapshot(shelf, place.part), known.format, row)
+
+    def _is_part(self, row: Row) -> bool:
+        known = self._file_row(row.tool, row.overlay)
+        return known is not None and bool(known.part)
 
     def _file_row(self, tool: str, overlay: str) -> FileRow | None:
         files = self._known[tool].files if tool in self._known else ()
@@ -171,39 +238,10 @@ class Table:
         return list(dict.fromkeys(notices))
 
 
-def _row(tool: Tool, row: FileRow, given: Facts, now: str) -> Row:
-    start = row.new if row.new is not None else filled(row.document, given, now=now).text
-    return Row(
-        tool=tool.name,
-        overlay=row.overlay,
-        edits=tuple(_guarded(tool, row, edit) for edit in edits(row.document.data, given, now=now)),
-        start=start,
-        start_is_filled=row.new is None,
-        check=None if row.schema is None else _checker(row.schema),
-    )
-
-
-def _guarded(tool: Tool, row: FileRow, edit: Edit) -> Edit:
-    """The edit, secret too where it only empties a place at which the user's own key may stand."""
-    return replace(edit, secret=edit.secret or may_hold_key(tool, row.overlay, edit.path))
-
-
-def _checker(schema: Mapping[str, Value]) -> Callable[[Value], str | None]:
-    def check(data: Value) -> str | None:
-        from jsonschema import Draft202012Validator
-        from jsonschema.exceptions import best_match
-        from referencing.exceptions import Unresolvable
-
-        try:
-            error = best_match(Draft202012Validator(schema).iter_errors(data))
-        except Unresolvable as fault:
-            raise TemplateError(f"its schema names '{printable(fault.ref)}', which is not in it") from fault
-        if error is None:
-            return None
-        path = ".".join(map(str, error.absolute_path))
-        return f"{path}: breaks the rule '{error.validator}'"  # never the value: it may be a key
-
-    return check
+def _part_snapshot(shelf: Shelf, part: str) -> disk.Snapshot:
+    """A part as files are read."""
+    text = shelf.parts.get(part)
+    return disk.Snapshot(shelf.path, Path(shelf.address(part)), None if text is None else text.encode(), None)
 
 
 def _existing(paths: Sequence[Path]) -> Path:

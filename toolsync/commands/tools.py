@@ -30,7 +30,7 @@ def _described(session: Session, tool: Tool) -> dict[str, Any]:
         "users_own": tool.is_users_own,
         "speaks": list(tool.speaks),
         "key_ways": list(tool.key),
-        "files": [_file(session, row) for row in tool.files],
+        "files": list(dict.fromkeys(_file(session, row) for row in tool.files)),
         "reload": tool.reload,
     }
 

@@ -10,11 +10,12 @@ from toolsync.commands.describe import described_file, left_messages
 from toolsync.commands.planning import Plan, plan_undo
 from toolsync.commands.result import Message, Result
 from toolsync.session import Session
+from toolsync.store import token_now
 
 
 def plan(session: Session, tools: Sequence[str]) -> Plan:
     """What `undo` would do, an interrupted one ended first. See `plan_undo` for the errors."""
-    transaction.recover(session.state)
+    transaction.recover(session.state, token_now=token_now)
     return plan_undo(session, tools)
 
 

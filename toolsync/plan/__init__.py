@@ -81,6 +81,8 @@ def _with_present_stamps(row: Row, present: Document) -> Row:
 
 def _planned(place: Place, present: Document | None, rows: Sequence[Row], memory: FileMemory | None) -> FilePlan:
     known = memory or FileMemory()
+    if place.goes_whole and known.created and not any(row.edits for row in rows):
+        return _gone_whole(place, present, rows, known)
     done = _done(place, present, rows, known)
     document, layers = done.document, tuple(done.layers.values())
     if document is not None and done.created and not layers and _is_ours_alone(document, rows, place):
@@ -102,6 +104,20 @@ def _planned(place: Place, present: Document | None, rows: Sequence[Row], memory
         edits={row.name: row.edits for row in rows if row.edits},
         fault=document.fault if document else None,
         holds_key=after is not None and any(layer.holds_key for layer in after.layers),
+        open=dict(_open(present, known, place)),
+    )
+
+
+def _gone_whole(place: Place, present: Document | None, rows: Sequence[Row], known: FileMemory) -> FilePlan:
+    """What we made, taken away whole."""
+    return FilePlan(
+        path=place.path,
+        format=place.format,
+        before=present.text if present else None,
+        after=None,
+        changes=tuple(_changes(present, None, rows, known)),
+        remembered=known,
+        forgotten=_entries(place, known),
         open=dict(_open(present, known, place)),
     )
 

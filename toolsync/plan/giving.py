@@ -22,8 +22,11 @@ def unwound(
     """The document without the layers on top that may go, and the layers that stay.
 
     A layer may go while its row is in question, the text is exactly what it left, and the way back is known. None
-    is a file that toolsync made, taken back to nothing.
+    is a file that toolsync made, taken back to nothing. What goes whole or not at all is kept up in place: what it
+    was made from (the file that a store's new row starts as) may be another by now.
     """
+    if place.goes_whole and memory.created:
+        return document, memory.layers
     layers = list(memory.layers)
     in_question = {row.name for row in rows}
     while layers and (layers[-1].tool, layers[-1].overlay) in in_question:

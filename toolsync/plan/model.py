@@ -51,6 +51,8 @@ class Place:
         key: this machine's key for hashes of secret values.
         now: the present moment, as memory notes it.
         kept: looks up a text that lies in the keyring, by entry name; None when it cannot be had.
+        goes_whole: whether all of it goes once nothing of ours is wanted there any more (a row of a store is ours by
+            its name, whatever its owner has written into it since).
     """
 
     path: str
@@ -58,6 +60,7 @@ class Place:
     key: bytes
     now: str
     kept: Callable[[str], str | None] = lambda _: None
+    goes_whole: bool = False
 
 
 @dataclass(frozen=True)
@@ -99,6 +102,7 @@ class FilePlan:
         edits: the wanted edits, by (tool, overlay).
         fault: what a strict reader of the result chokes on.
         holds_key: whether the result holds a key in clear that is ours.
+        container: the file that the text is a part of, or "" for a file.
         open: what stands there of ours at secret places and gives no key away, by path: it may be shown.
     """
 
@@ -115,6 +119,7 @@ class FilePlan:
     edits: Mapping[tuple[str, str], tuple[Edit, ...]] = field(default_factory=dict)
     fault: Fault | None = None
     holds_key: bool = False
+    container: str = ""
     open: Mapping[KeyPath, Value] = field(default_factory=dict)
 
     @property

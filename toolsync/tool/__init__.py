@@ -17,19 +17,22 @@ from toolsync.tool.tracing import layers, readers, slot
 __all__ = ["Dialect", "FileRow", "Layer", "Reader", "Slot", "Tool", "read_tool", "slot"]
 
 
-def read_tool(name: str, texts: Mapping[str, str], *, is_users_own: bool = False) -> Tool:
+def read_tool(
+    name: str, texts: Mapping[str, str], *, is_users_own: bool = False, others: Mapping[str, Tool] | None = None
+) -> Tool:
     """The tool in a template folder.
 
     Args:
         name: the folder's name.
         texts: the folder's files by name; `tool.toml` is the manifest.
         is_users_own: whether the folder is the user's.
+        others: the tools whose own files a store's parts may hold.
 
     Raises:
         TemplateError: the manifest or an overlay is wrong; names the file.
     """
     manifest = _data(name, "tool.toml", texts)
-    files = tuple(_file_row(name, row, manifest, texts) for row in manifest.get("file", []))
+    files = tuple(_file_row(name, row, manifest, texts, others or {}) for row in manifest.get("file", []))
     if not files:
         raise TemplateError(f"{name}/tool.toml: no [[file]]", hint="A tool needs at least one settings file.")
     detect = manifest.get("detect", {})
@@ -46,6 +49,7 @@ def read_tool(name: str, texts: Mapping[str, str], *, is_users_own: bool = False
         readers=tuple(readers(name, manifest.get("trace"), files)),
         layers=tuple(layers(name, manifest.get("layer"), files)),
         is_users_own=is_users_own,
+        store=manifest.get("store", ""),
     )
 
 
@@ -89,20 +93,28 @@ def _ways(tool: str, table: Mapping[str, Value]) -> Mapping[str, Value]:
     return dict(table)
 
 
-def _file_row(tool: str, row: Mapping[str, Any], manifest: Mapping[str, Any], texts: Mapping[str, str]) -> FileRow:
+def _file_row(
+    tool: str,
+    row: Mapping[str, Any],
+    manifest: Mapping[str, Any],
+    texts: Mapping[str, str],
+    others: Mapping[str, Tool],
+) -> FileRow:
     name = row["overlay"]
+    if ("store" in manifest) != ("part" in row):
+        raise TemplateError(f"{tool}/tool.toml: {name}: `store` and `part` go together")
     path = row.get("path", manifest.get("path", ()))
     alternatives = (path,) if isinstance(path, str) else tuple(path)
     if not alternatives:
         raise TemplateError(f"{tool}/tool.toml: {name} has no path", hint="Say `path` in its [[file]].")
     each = re.fullmatch(r"<([a-z_]+)\?>", alternatives[0]) if len(alternatives) == 1 else None
     format = row.get("format") or documents.format_of(name)
-    overlay = _overlay(tool, name, format, texts)
+    overlay = _of(tool, row, others) if "of" in row else _overlay(tool, name, format, texts)
     if "new" in row:
         _parsed(tool, f"tool.toml: the `new` of {name}", format, row["new"])
     schema = _data(tool, row["schema"], texts) if "schema" in row else None
     return FileRow(
-        overlay=name,
+        overlay=row.get("part", name),
         document=overlay,
         path=() if each else alternatives,
         each=each[1] if each else None,
@@ -110,4 +122,18 @@ def _file_row(tool: str, row: Mapping[str, Any], manifest: Mapping[str, Any], te
         needs=row.get("needs", manifest.get("needs")),
         new=row.get("new"),
         schema=schema,
+        part=row.get("part", ""),
+        of=row.get("of", ""),
+        template=name,
+    )
+
+
+def _of(tool: str, row: Mapping[str, Any], others: Mapping[str, Tool]) -> Document:
+    """The overlay of another tool's own file, which the part holds."""
+    files = others[row["of"]].files if row["of"] in others else ()
+    for file in files:
+        if file.overlay == row["overlay"]:
+            return file.document
+    raise TemplateError(
+        f"{tool}/tool.toml: {row['of']} has no {row['overlay']}", hint="`of` names a tool and its file."
     )

@@ -13,10 +13,10 @@ Dialect = Literal["openai-chat", "openai-responses", "anthropic-messages", "gemi
 
 @dataclass(frozen=True)
 class FileRow:
-    """One settings file of a tool.
+    """One settings file of a tool, or one part of a store.
 
     Attributes:
-        overlay: the overlay's file name in the template folder.
+        overlay: the row's name: the overlay's file name in the template folder, or the part.
         document: the overlay itself, unfilled.
         path: alternatives, best first; or the name of a list fact (`<paths?>`) in `each`.
         each: the list fact that names the files, one each, or None.
@@ -24,6 +24,9 @@ class FileRow:
         needs: the row counts only where this path exists.
         new: what a file that does not exist starts as; None: the filled overlay with its comments.
         schema: JSON Schema that the tool's file must meet, or None.
+        part: which part of the store it is; "" for a file.
+        of: the tool whose own file the part holds: filled as that tool's file would be; "" for none.
+        template: the overlay's file name, in the folder of `of` if there is one.
     """
 
     overlay: str
@@ -34,6 +37,9 @@ class FileRow:
     needs: str | None = None
     new: str | None = None
     schema: Mapping[str, Any] | None = None
+    part: str = ""
+    of: str = ""
+    template: str = ""
 
 
 @dataclass(frozen=True)
@@ -112,6 +118,7 @@ class Tool:
         readers: who reads them; at least one.
         layers: lowest first.
         is_users_own: whether it comes from the user's config directory.
+        store: the name of the store that its rows are parts of, or "".
     """
 
     name: str
@@ -126,3 +133,4 @@ class Tool:
     readers: tuple[Reader, ...]
     layers: tuple[Layer, ...]
     is_users_own: bool = False
+    store: str = ""

@@ -1,0 +1,189 @@
+"""One tool fitted to a profile: how its key reaches it, and what fills its templates; or why it is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from toolsync import gateways
+from toolsync.address import is_loopback
+from toolsync.commands.delivery import Delivery, delivery
+from toolsync.commands.headers import secret_headers, with_headers
+from toolsync.commands.tracing import Notice
+from toolsync.facts import Fact, Facts, facts
+from toolsync.gateways import Gateway
+from toolsync.profile import Profile, for_tool
+from toolsync.remembered import Memory
+from toolsync.session import Session
+from toolsync.tool import Tool
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a person asked for.
+
+    Attributes:
+        profile: its name, or None for the active one.
+        tools: names, or empty for every tool found on the machine.
+        allow_plaintext: whether a tool's own file may hold a copy of the key, as the command line says.
+        fix_gitignore: whether git is to be told to ignore files that will hold the key.
+    """
+
+    profile: str | None = None
+    tools: tuple[str, ...] = ()
+    allow_plaintext: bool = False
+    fix_gitignore: bool = False
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What choosing and fitting look at.
+
+    Attributes:
+        session: the machine.
+        wish: what was asked for.
+        profile: what is applied.
+        known: every tool.
+        memory: what was applied before.
+    """
+
+    session: Session
+    wish: Wish
+    profile: Profile
+    known: Mapping[str, Tool]
+    memory: Memory
+
+    @property
+    def remembered(self) -> set[str]:
+        """The tools of which something is applied."""
+        return remembered_tools(self.memory)
+
+    def overrides(self, tool: str) -> Mapping[str, Any]:
+        """What the profile says of one tool."""
+        return self.profile.tool.get(tool, {})
+
+
+def remembered_tools(memory: Memory) -> set[str]:
+    """The tools of which something is applied."""
+    return {layer.tool for file in memory.files.values() for layer in file.layers}
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A tool that is left out, with the reason.
+
+    Attributes:
+        tool: which.
+        reason: why.
+        hint: what to do about it.
+        needs_consent: whether consent to a copy of the key in the tool's own file would help.
+        is_asked: whether the tool was asked for by name.
+    """
+
+    tool: Tool
+    reason: str
+    hint: str = ""
+    needs_consent: bool = False
+    is_asked: bool = False
+
+
+@dataclass(frozen=True)
+class ToolPlan:
+    """What one tool gets.
+
+    Attributes:
+        tool: which.
+        delivery: how the key reaches it; None for a tool that is given back.
+        profile: the profile as this tool sees it.
+        facts: what filled its templates.
+        of: what filled the parts that hold other tools' own files, by tool.
+        files: its settings files, real paths.
+        notices: what a person should know before saying yes.
+    """
+
+    tool: Tool
+    delivery: Delivery | None
+    profile: Profile | None
+    facts: Facts = field(default_factory=dict)
+    of: Mapping[str, Facts] = field(default_factory=dict)
+    files: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
+
+
+def fitted(scope: Scope, tool: Tool) -> ToolPlan | Skipped:
+    """The tool as the profile serves it.
+
+    Raises:
+        UsageError, SecretError: see `delivery`.
+    """
+    session, profile = scope.session, scope.profile
+    overrides = scope.overrides(tool.name)
+    if overrides.get("enabled") is False:
+        return Skipped(tool, f"profile '{profile.name}' sets enabled = false for it")
+    gateway = gateways.gateways(session.config.parent).get(profile.gateway or "")
+    reason = _unserved(tool, profile, gateway)
+    if reason:
+        return Skipped(tool, reason)
+    seen = for_tool(profile, tool.name)
+    consent = _has_consent(scope, tool)
+    secret = secret_headers(seen, tool)
+    if secret and not consent:
+        reason = f"the header {secret[0]} is secret, and a copy of it would stand in its own file"
+        return _unconsented(tool, profile, reason)
+    seen = with_headers(session, seen) if secret else seen
+    given = _facts(seen, gateway)
+    way = delivery(session, tool, profile, consent=consent, key_variable=given["key_variable"].value)
+    if isinstance(way, str):
+        return _unconsented(tool, profile, way)
+    own = _with_lists({**given, **way.facts}, overrides)
+    return ToolPlan(tool, way, seen, own, _of(scope, tool), notices=tuple(_exposures(tool, seen)))
+
+
+def _of(scope: Scope, tool: Tool) -> dict[str, Facts]:
+    """What fills the parts of a store that hold other tools' own files; those that cannot be served are left out."""
+    inner = {row.of: fitted(scope, scope.known[row.of]) for row in tool.files if row.of}
+    return {name: plan.facts for name, plan in inner.items() if isinstance(plan, ToolPlan)}
+
+
+def _unserved(tool: Tool, profile: Profile, gateway: Gateway | None) -> str:
+    """Why the gateway cannot serve the tool; empty when it can, or nobody knows."""
+    if gateway is not None and tool.speaks and not set(tool.speaks) & set(gateway.serves):
+        return f"{gateway.title} does not serve {' or '.join(tool.speaks)}, which is what it speaks"
+    if gateway is None and tool.speaks == ("gemini",) and "gemini" not in profile.urls:
+        return "few gateways serve gemini, which is what it speaks, and the profile names no urls.gemini"
+    return ""
+
+
+def _has_consent(scope: Scope, tool: Tool) -> bool:
+    """Whether the tool's own file may hold a copy of the key; asked once, for one that holds a copy already."""
+    if scope.profile.plaintext != "ask":
+        return scope.profile.plaintext == "allow"
+    layers = (layer for file in scope.memory.files.values() for layer in file.layers)
+    return scope.wish.allow_plaintext or any(layer.tool == tool.name and layer.holds_key for layer in layers)
+
+
+def _unconsented(tool: Tool, profile: Profile, reason: str) -> Skipped:
+    if profile.plaintext == "never":
+        return Skipped(tool, reason)
+    hint = '`--allow-plaintext`, or `plaintext = "allow"` in the profile, gives it.'
+    return Skipped(tool, reason, hint, needs_consent=True)
+
+
+def _facts(profile: Profile, gateway: Gateway | None) -> Facts:
+    if gateway is None:
+        return facts(profile)
+    return facts(profile, key_variable=gateway.key_variable, site=gateway.site)
+
+
+def _exposures(tool: Tool, profile: Profile) -> Iterator[Notice]:
+    """The key in clear on its way: plain http to anything but this machine."""
+    urls = (profile.base_url, *profile.urls.values())
+    if any(url.strip().lower().startswith("http:") and not is_loopback(url) for url in urls):
+        text = "the key goes over the network in clear: the address starts with http://, and is not on this machine"
+        yield Notice(tool.title, text, "Use an https:// address if the gateway has one.")
+
+
+def _with_lists(given: Facts, overrides: Mapping[str, Any]) -> Facts:
+    paths = overrides.get("paths")
+    return {**given, "paths": Fact("paths", list(paths), "paths")} if paths else given

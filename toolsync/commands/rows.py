@@ -1,0 +1,63 @@
+"""A template's file rows, filled: what plans are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from toolsync.document import Value
+from toolsync.errors import TemplateError
+from toolsync.facts import Facts
+from toolsync.masking import printable
+from toolsync.overlay import Edit, edits, filled
+from toolsync.plan import Row
+from toolsync.tool import FileRow, Tool
+from toolsync.trace import may_hold_key
+
+
+def row_of(tool: Tool, row: FileRow, given: Facts, now: str, known: Mapping[str, Tool]) -> Row:
+    """The file row of a template as a plan takes it, filled.
+
+    Args:
+        tool: whose.
+        row: which.
+        given: what fills it.
+        now: the time stamp.
+        known: every tool, for parts that hold another one's file.
+
+    Raises:
+        MissingFactError: the profile lacks something that it needs.
+        TemplateError: it cannot be filled.
+    """
+    start = row.new if row.new is not None else filled(row.document, given, now=now).text
+    return Row(
+        tool=tool.name,
+        overlay=row.overlay,
+        edits=tuple(_guarded(known.get(row.of, tool), row, edit) for edit in edits(row.document.data, given, now=now)),
+        start=start,
+        start_is_filled=row.new is None,
+        check=None if row.schema is None else _checker(row.schema),
+    )
+
+
+def _guarded(tool: Tool, row: FileRow, edit: Edit) -> Edit:
+    """The edit, secret too where it only empties a place at which the user's own key may stand."""
+    return replace(edit, secret=edit.secret or may_hold_key(tool, row.template or row.overlay, edit.path))
+
+
+def _checker(schema: Mapping[str, Value]) -> Callable[[Value], str | None]:
+    def check(data: Value) -> str | None:
+        from jsonschema import Draft202012Validator
+        from jsonschema.exceptions import best_match
+        from referencing.exceptions import Unresolvable
+
+        try:
+            error = best_match(Draft202012Validator(schema).iter_errors(data))
+        except Unresolvable as fault:
+            raise TemplateError(f"its schema names '{printable(fault.ref)}', which is not in it") from fault
+        if error is None:
+            return None
+        path = ".".join(map(str, error.absolute_path))
+        return f"{path}: breaks the rule '{error.validator}'"  # never the value: it may be a key
+
+    return check
