@@ -5,19 +5,18 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
-
-import pytest
+from typing import TYPE_CHECKING
 
 from tests.keys import invented
 from toolsync import crash
 from toolsync.masking import Secret
 
+if TYPE_CHECKING:
+    import pytest
+
 
 def _bug(text: str) -> Exception:
-    try:
-        raise ValueError(text)
-    except ValueError as error:
-        return error
+    return ValueError(text)
 
 
 def test_the_report_is_masked_and_private(tmp_path: Path) -> None:

@@ -226,6 +226,10 @@ REFUSED: dict[str, tuple[Callable[[str], str], str]] = {
         lambda t: renamed(t, "work", "home.1"),
         "profile.toml: there is a profile 'home.1' already",
     ),
+    "rename to a key": (
+        lambda t: renamed(t, "work", "sk-ant-api03-abcdefgh12345678"),
+        "'***' is no name for a profile",
+    ),
     "rename to no name": (lambda t: renamed(t, "work", "a b"), "'a b' is no name for a profile"),
     "set a wrong value": (
         lambda t: with_values(t, "work", {("model",): 5}),

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from toolsync.errors import ProfileError, ToolsyncError
-from toolsync.masking import Secret, masked, printable
+from toolsync.masking import Secret, mask_key_shapes, masked, printable
 
 _LONGEST_LINE = 700
 
@@ -126,7 +126,7 @@ def _put(key: Secret) -> None:
 
 
 def _said(text: str, exit_code: int) -> int:
-    text = " ".join(printable(masked(text), limit=_LONGEST_LINE).split())
+    text = " ".join(printable(mask_key_shapes(masked(text)), limit=_LONGEST_LINE).split())
     try:
         os.write(2, f"toolsync: {text}\n".encode())
     except OSError:

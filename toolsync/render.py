@@ -8,7 +8,7 @@ from typing import Any
 
 from toolsync.commands.result import Message, Result
 from toolsync.errors import ToolsyncError
-from toolsync.masking import masked_data, printable
+from toolsync.masking import mask_key_shapes, masked_data, printable
 from toolsync.screen import Line
 
 _MARKS = {"note": ("", ""), "warning": ("warning: ", "look"), "problem": ("problem: ", "bad")}
@@ -26,15 +26,23 @@ def enveloped(
     command: str, exit_code: int, data: Mapping[str, Any], messages: Sequence[Message], error: ToolsyncError | None
 ) -> dict[str, Any]:
     """The envelope as data, as `schemas/results/envelope.schema.json` describes it."""
-    errors = [] if error is None else [{"type": type(error).__name__, "message": error.message, "hint": error.hint}]
     return {
         "schema": f"toolsync/{command.replace(' ', '-')}/1",
         "command": command,
         "exit_code": exit_code,
         "data": data if error is None else None,
-        "messages": [{"level": one.level, "text": one.text, "hint": one.hint} for one in messages],
-        "errors": errors,
+        "messages": [{"level": one.level, "text": _said(one.text), "hint": _said(one.hint)} for one in messages],
+        "errors": [] if error is None else [_error(error)],
     }
+
+
+def _error(error: ToolsyncError) -> dict[str, str]:
+    return {"type": type(error).__name__, "message": _said(error.message), "hint": _said(error.hint)}
+
+
+def _said(sentence: str) -> str:
+    """A sentence without the key that somebody wrote where a name belongs, or that a program said by mistake."""
+    return mask_key_shapes(sentence)
 
 
 def lines(result: Result) -> Iterator[Line]:
@@ -49,18 +57,18 @@ def message_lines(messages: Iterable[Message]) -> Iterator[Line]:
     """The messages, each once, with their hints."""
     for message in dict.fromkeys(messages):
         word, style = _MARKS[message.level]
-        yield Line(f"{word}{message.text}", style)
+        yield Line(f"{word}{_said(message.text)}", style)
         if message.hint:
-            yield Line(f"    {message.hint}")
+            yield Line(f"    {_said(message.hint)}")
 
 
 def error_lines(error: ToolsyncError) -> Iterator[Line]:
     """An error for people: what, then what to do."""
-    first, *rest = error.message.splitlines() or [""]
+    first, *rest = _said(error.message).splitlines() or [""]
     yield Line(f"error: {first}", "bad")
     yield from (Line(f"       {line}", "bad") for line in rest)
     if error.hint:
-        yield Line(f"  hint: {error.hint}")
+        yield Line(f"  hint: {_said(error.hint)}")
 
 
 def plan_lines(data: Mapping[str, Any]) -> Iterator[Line]:

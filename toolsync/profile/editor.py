@@ -12,6 +12,7 @@ from typing import Any
 from toolsync.document import Document, KeyPath, Value
 from toolsync.document.data import equal, put
 from toolsync.errors import DocumentError, ProfileError
+from toolsync.masking import holds_key_shape
 from toolsync.profile import page
 from toolsync.profile.model import NAME
 from toolsync.profile.reader import parsed, problems, read
@@ -34,12 +35,12 @@ def added(text: str, name: str, table: Mapping[str, Any], *, active: bool, file:
     _demand_free(text, name, file)
     if not text.strip("\ufeff \t\r\n"):
         opened = page.opening(name if active else None)
-        return _valid(parsed(f"{opened}\n{page.block(name, table)}\n{page.card()}", file), file)
+        return valid(parsed(f"{opened}\n{page.block(name, table)}\n{page.card()}", file), file)
     before = parsed(text, file)
     grown = _with_block(before, name, table) or set_in(before, ("profiles", name), table, file)
     if active:
         grown = set_in(grown, ("active",), name, file)
-    return _valid(grown, file)
+    return valid(grown, file)
 
 
 def _with_block(document: Document, name: str, table: Mapping[str, Any]) -> Document | None:
@@ -63,7 +64,7 @@ def used(text: str, name: str, file: str = "profile.toml") -> str:
     """
     profiles = read(text, file)
     profiles.get(name)
-    return _valid(set_in(profiles.document, ("active",), name, file), file)
+    return valid(set_in(profiles.document, ("active",), name, file), file)
 
 
 def removed(text: str, name: str, file: str = "profile.toml") -> str:
@@ -77,7 +78,7 @@ def removed(text: str, name: str, file: str = "profile.toml") -> str:
     shrunk = _without(profiles.document, ("profiles", name), file)
     if profiles.active == name:
         shrunk = _without(shrunk, ("active",), file)
-    return _valid(shrunk, file)
+    return valid(shrunk, file)
 
 
 def with_values(text: str, name: str, values: Mapping[KeyPath, Value], file: str = "profile.toml") -> str:
@@ -101,7 +102,7 @@ def with_values(text: str, name: str, values: Mapping[KeyPath, Value], file: str
             document = _without(document, _emptied(document, whole), file)
         else:
             document = set_in(document, whole, value, file)
-    return _valid(document, file)
+    return valid(document, file)
 
 
 def _emptied(document: Document, path: KeyPath) -> KeyPath:
@@ -127,15 +128,19 @@ def demand_name(name: str) -> None:
     Raises:
         ProfileError: it may not.
     """
-    if not NAME.fullmatch(name):
+    if not NAME.fullmatch(name) or holds_key_shape(name):
         raise ProfileError(
             f"'{one_line(name)}' is no name for a profile",
-            hint="Take letters, digits, '.', '_' and '-', and a letter or digit first.",
+            hint="Take letters, digits, '.', '_' and '-', a letter or digit first; and never the key itself.",
         )
 
 
-def _valid(document: Document, file: str) -> str:
-    """The text of an edited document; what is wrong in it the edit brought, and no line of it is on the disk."""
+def valid(document: Document, file: str) -> str:
+    """The text of an edited document; what is wrong in it the edit brought, and no line of it is on the disk.
+
+    Raises:
+        ProfileError: something is.
+    """
     wrong = problems(document)
     if wrong:
         lines = [f"{file}: {problem.sentence}" for problem in wrong]

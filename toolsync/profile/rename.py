@@ -8,7 +8,7 @@ from toolsync.document.data import equal
 from toolsync.document.splice import Splice, apply
 from toolsync.document.toml_scan import Header, Key, Node, Pair, Place, scan
 from toolsync.errors import ProfileError
-from toolsync.profile.editor import demand_name, set_in
+from toolsync.profile.editor import demand_name, set_in, valid
 from toolsync.profile.reader import parsed, read
 
 
@@ -16,7 +16,7 @@ def renamed(text: str, old: str, new: str, file: str = "profile.toml") -> str:
     """The file with the profile `old` called `new`; `active` follows, the key stays where it is.
 
     Raises:
-        ProfileError: there is no `old`, there is a `new`, or `new` is no name.
+        ProfileError: there is no `old`, there is a `new`, or `new` is no name, or looks like a key.
     """
     profiles = read(text, file)
     profiles.get(old)
@@ -31,7 +31,7 @@ def renamed(text: str, old: str, new: str, file: str = "profile.toml") -> str:
     if profiles.active == old:
         document = set_in(document, ("active",), new, file)
     _demand_same(profiles.document.data, document.data, old, new, file)
-    return document.text
+    return valid(document, file)
 
 
 def _demand_same(before: dict[str, object], after: dict[str, object], old: str, new: str, file: str) -> None:
