@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -40,13 +40,13 @@ def test_a_schema_that_is_none_is_refused_when_it_is_read(config: Path) -> None:
 
 def test_a_folder_that_is_shut_is_named(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Passing it over would be silent: it may hold the very tool that is asked for."""
-    listed = os.listdir
+    listed = Path.iterdir
 
-    def shut(folder: Path) -> list[str]:
-        if Path(folder) == config / "tools":
+    def shut(folder: Path) -> Iterator[Path]:
+        if folder == config / "tools":
             raise PermissionError(13, "Permission denied", str(folder))
         return listed(folder)
 
-    monkeypatch.setattr(os, "listdir", shut)
+    monkeypatch.setattr(Path, "iterdir", shut)
     with pytest.raises(FileError, match="/tools: permission denied"):
         tools(config)

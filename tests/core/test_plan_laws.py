@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.core.world import ELSEWHERE, KEY, ONE, OURS, SECRET, TWO, World, overlays, row, with_users_keys
 from tests.document import strategies, strategies_toml
-from toolsync.document import MISSING, Item, KeyPath, equal, parse
+from toolsync.document import MISSING, Item, KeyPath, Missing, equal, parse
 from toolsync.errors import EditRefusedError, PlanRefusedError
 from toolsync.overlay import ABSENT, TABLE, Edit
 from toolsync.plan import Row
@@ -214,6 +214,8 @@ def test_a_users_later_edit_of_our_value_survives_undo_and_is_named(
     assume(any(edit.path == path for edit in edits))
     run(world, row(ONE, edits))
     assume(not equal(world.document.get(path), "theirs"))
+    parents = [world.document.get(path[:length]) for length in range(1, len(path))]
+    assume(all(isinstance(parent, dict | list | Missing) for parent in parents))  # else nobody can write there
     world.edit(path, "theirs")
     plan = run(world, row(ONE))
     assert world.document.get(path) == "theirs"
