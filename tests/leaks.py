@@ -65,6 +65,11 @@ ALLOWED: Sequence[tuple[str, str, str]] = (
         "a program that the test invents, and that prints a key",
     ),
     (
+        r"(test_golden.py::.*\[cline-|acceptance/test_cline.py::)",
+        r"file (machine-\d+/)?home/\.cline/data/(secrets|settings/providers)\.json",
+        "where Cline keeps every provider's key: the user's own, and ours by consent",
+    ),
+    (
         r"test_key_print.py::test_a_key_in_the_place_of_a_reference_is_not_shown",
         r"file profile\.toml",
         "the user's mistake that the test is about",

@@ -182,8 +182,27 @@ def conflicts(
         elif expected is None and ours[question] and not is_ours[question]:
             credential = question in _CREDENTIALS and bool(answer.value) and address_is_ours
             result.append(Conflict(question, answer, is_foreign_credential=credential))
+        elif _is_foreign(reader, answer) and not ours[question] and address_is_ours:
+            result.append(Conflict(question, answer, is_foreign_credential=True))
     result.extend(_disagreement([found[question] for question in reader.agree], is_ours))
     return result
+
+
+def _is_foreign(reader: Reader, answer: Answer) -> bool:
+    """Whether a file holds a key that the tool will send, where we mean it to find ours elsewhere."""
+    return answer.question in _CREDENTIALS - {*reader.agree} and bool(answer.value and answer.file)
+
+
+def finds_no_key(reader: Reader, found: Mapping[str, Answer]) -> bool:
+    """Whether the reader takes a key, and neither its files nor a variable that it looks at can give it one."""
+    asked = _CREDENTIALS & reader.questions.keys()
+    return bool(asked) and not looks_at_variables(reader) and not any(found[question].value for question in asked)
+
+
+def looks_at_variables(reader: Reader) -> bool:
+    """Whether the reader looks for its key in the environment too."""
+    asked = _CREDENTIALS & reader.questions.keys()
+    return any(slot.kind == "variable" for question in asked for slot in reader.questions[question])
 
 
 def _disagreement(answers: Sequence[Answer], is_ours: Mapping[str, bool]) -> Iterator[Conflict]:

@@ -8,15 +8,16 @@ from typing import Any
 
 from toolsync import gateways
 from toolsync.address import is_loopback
-from toolsync.commands.delivery import Delivery, delivery
+from toolsync.commands.delivery import CARRIED_OUT, Delivery, delivery
 from toolsync.commands.headers import secret_headers, with_headers
-from toolsync.commands.tracing import Notice
+from toolsync.commands.tracing import Notice, called
 from toolsync.facts import Fact, Facts, facts
 from toolsync.gateways import Gateway
 from toolsync.profile import Profile, for_tool
 from toolsync.remembered import Memory
 from toolsync.session import Session
 from toolsync.tool import Tool
+from toolsync.trace import looks_at_variables
 
 
 @dataclass(frozen=True)
@@ -167,7 +168,17 @@ def _unconsented(tool: Tool, profile: Profile, reason: str) -> Skipped:
     if profile.plaintext == "never":
         return Skipped(tool, reason)
     hint = '`--allow-plaintext`, or `plaintext = "allow"` in the profile, gives it.'
-    return Skipped(tool, reason, hint, needs_consent=True)
+    return Skipped(tool, reason, hint + _other_way(tool, profile), needs_consent=True)
+
+
+def _other_way(tool: Tool, profile: Profile) -> str:
+    """The way that serves only some of the programs that read the tool's settings, if there is one."""
+    others = [way for way in tool.key if way in CARRIED_OUT and way != "plaintext"]
+    bound = [called(tool, reader) for reader in tool.readers if not looks_at_variables(reader)]
+    if not others or not 0 < len(bound) < len(tool.readers):
+        return ""
+    other = f'`key_way = "{others[0]}"` under [profiles.{profile.name}.tool.{tool.name}]'
+    return f" {' and '.join(bound)} can take the key no other way; {other} serves the rest."
 
 
 def _facts(profile: Profile, gateway: Gateway | None) -> Facts:

@@ -11,6 +11,7 @@ from toolsync.commands.choosing import chosen, switched_off
 from toolsync.commands.fitting import Scope, Skipped, ToolPlan, Wish, remembered_tools
 from toolsync.commands.guarding import ignored_lines
 from toolsync.commands.keeping import kept_or_told
+from toolsync.commands.running import Watch
 from toolsync.commands.stores import Shelf
 from toolsync.commands.table import Table
 from toolsync.commands.tracing import Notice
@@ -86,9 +87,14 @@ def plan_apply(session: Session, wish: Wish) -> Plan:
     plans = table.plans()
     wanted = ignored_lines(session, plans.values(), memory, fix=wish.fix_gitignore)
     files, unkept = kept_or_told(session, {**table.ignore_plans(wanted), **plans})
+    watch = Watch(session)
+
+    def notices(tool: ToolPlan) -> tuple[Notice, ...]:
+        return (*tool.notices, *table.traced(tool.tool, files), *watch.notices(tool.tool, files.values()))
+
     return Plan(
         profile,
-        tuple(replace(tool, notices=(*tool.notices, *table.traced(tool.tool, files))) for tool in seated),
+        tuple(replace(tool, notices=notices(tool)) for tool in seated),
         tuple(files.values()),
         table.snapshots,
         tuple(skipped),
@@ -116,7 +122,8 @@ def plan_undo(session: Session, tools: Sequence[str]) -> Plan:
     known = registry.tools(session.config.parent)
     table = Table(session, memory, known, set(tools) or remembered)
     files = {**table.plans(), **table.ignore_plans({})}
-    given = tuple(ToolPlan(known[name], None, None) for name in sorted(table.in_scope) if name in known)
+    watch, tools_given = Watch(session), [known[name] for name in sorted(table.in_scope) if name in known]
+    given = tuple(ToolPlan(tool, None, None, notices=(*watch.notices(tool, files.values()),)) for tool in tools_given)
     return Plan(
         None,
         given,

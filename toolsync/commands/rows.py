@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from toolsync.document import Value
 from toolsync.errors import TemplateError
@@ -13,6 +14,9 @@ from toolsync.overlay import Edit, edits, filled
 from toolsync.plan import Row
 from toolsync.tool import FileRow, Tool
 from toolsync.trace import may_hold_key
+
+if TYPE_CHECKING:
+    from jsonschema import ValidationError
 
 
 def row_of(tool: Tool, row: FileRow, given: Facts, now: str, known: Mapping[str, Tool]) -> Row:
@@ -36,7 +40,7 @@ def row_of(tool: Tool, row: FileRow, given: Facts, now: str, known: Mapping[str,
         edits=tuple(_guarded(known.get(row.of, tool), row, edit) for edit in edits(row.document.data, given, now=now)),
         start=start,
         start_is_filled=row.new is None,
-        check=None if row.schema is None else _checker(row.schema),
+        check=check_of(row),
     )
 
 
@@ -45,7 +49,12 @@ def _guarded(tool: Tool, row: FileRow, edit: Edit) -> Edit:
     return replace(edit, secret=edit.secret or may_hold_key(tool, row.template or row.overlay, edit.path))
 
 
-def _checker(schema: Mapping[str, Value]) -> Callable[[Value], str | None]:
+def check_of(row: FileRow) -> Callable[[Value], str | None] | None:
+    """What tells why the row's tool would not take parsed data, by its schema; None where it has none."""
+    schema = row.schema
+    if schema is None:
+        return None
+
     def check(data: Value) -> str | None:
         from jsonschema import Draft202012Validator
         from jsonschema.exceptions import best_match
@@ -55,9 +64,16 @@ def _checker(schema: Mapping[str, Value]) -> Callable[[Value], str | None]:
             error = best_match(Draft202012Validator(schema).iter_errors(data))
         except Unresolvable as fault:
             raise TemplateError(f"its schema names '{printable(fault.ref)}', which is not in it") from fault
-        if error is None:
-            return None
-        path = ".".join(map(str, error.absolute_path))
-        return f"{path}: breaks the rule '{error.validator}'"  # never the value: it may be a key
+        return None if error is None else _said(error)
 
     return check
+
+
+def _said(error: ValidationError) -> str:
+    """What is wrong and where, never the value: it may be a key."""
+    path = printable(".".join(map(str, error.absolute_path)))
+    required = error.validator_value if error.validator == "required" else None
+    if isinstance(required, list) and isinstance(error.instance, Mapping):
+        missing = next(name for name in required if name not in error.instance)
+        return f"'{path}.{missing}' is missing" if path else f"'{missing}' is missing"
+    return f"{path}: breaks the rule '{error.validator}'"

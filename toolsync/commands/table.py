@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from toolsync import disk, document, gitguard
-from toolsync.commands.rows import row_of
+from toolsync.commands.rows import check_of, row_of
 from toolsync.commands.stores import Address, Shelf, container, shelf
 from toolsync.commands.tracing import Notice, traced
 from toolsync.errors import DocumentError, PlanRefusedError, SecretError, TemplateError, ToolsyncError
@@ -197,7 +197,8 @@ class Table:
                 known = self._file_row(layer.tool, layer.overlay)
                 format = known.format if known else document.format_of(real)
                 start = known.new if known else None
-                row = Row(layer.tool, layer.overlay, start=start, start_is_filled=False)
+                check = check_of(known) if known else None
+                row = Row(layer.tool, layer.overlay, start=start, start_is_filled=False, check=check)
                 self._files.setdefault((layer.tool, layer.overlay), [])
                 if known and known.part:
                     self._place_remembered_part(real, known, row)

@@ -14,8 +14,8 @@ from toolsync.overlay import Edit
 from toolsync.paths import candidates
 from toolsync.plan import FilePlan
 from toolsync.session import Session
-from toolsync.tool import Layer, Tool
-from toolsync.trace import Answer, Conflict, Tree, answers, conflicts
+from toolsync.tool import Layer, Reader, Tool
+from toolsync.trace import Answer, Conflict, Tree, answers, conflicts, finds_no_key
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,10 @@ def traced(session: Session, tool: Tool, plans: Mapping[str, FilePlan]) -> list[
         found = answers(reader, trees, session.places.environ)
         for conflict in conflicts(reader, found, trees, edits):
             if conflict.is_foreign_credential:
-                raise _refusal(session, tool, conflict, seen)
-            notices.append(_conflict_notice(session, tool, conflict, seen))
+                raise _refusal(session, tool, reader, conflict, seen)
+            notices.append(_conflict_notice(session, tool, reader, conflict, seen))
+        if len(tool.readers) > 1 and finds_no_key(reader, found):
+            notices.append(_keyless_notice(tool, reader))
     return notices
 
 
@@ -116,26 +118,42 @@ def _fault_notice(session: Session, tool: Tool, plan: FilePlan) -> Notice:
     )
 
 
-def _conflict_notice(session: Session, tool: Tool, conflict: Conflict, seen: Sequence[_Seen]) -> Notice:
-    answer = conflict.answer
+def _keyless_notice(tool: Tool, reader: Reader) -> Notice:
+    return Notice(
+        tool.title,
+        f"{called(tool, reader)} will find no key: the way that is used serves others of its programs only",
+        hint=f"Enter the key there by hand, or let {tool.title}'s own file hold a copy of it.",
+    )
+
+
+def called(tool: Tool, reader: Reader) -> str:
+    """What people call the program that reads the settings, where the tool has more than one."""
+    return f"{tool.title} ({reader.name})" if len(tool.readers) > 1 else tool.title
+
+
+def _conflict_notice(session: Session, tool: Tool, reader: Reader, conflict: Conflict, seen: Sequence[_Seen]) -> Notice:
+    answer, name = conflict.answer, called(tool, reader)
     what = {"base_url": "address", "key": "key", "x_key": "key"}.get(conflict.question, conflict.question)
     if not answer.value:
-        return Notice(tool.title, f"{tool.title} will find no {what} in what is written", is_problem=True)
+        return Notice(tool.title, f"{name} will find no {what} in what is written", is_problem=True)
     value = "" if what == "key" or looks_secret(answer.slot) else f" '{on_one_line(answer.value, limit=200)}'"
     return Notice(
         tool.title,
-        f"{tool.title} will use another {what}{value}: {_where(session, answer, seen)}",
+        f"{name} will use another {what}{value}: {_where(session, answer, seen)}",
         hint=f"Take {_slot(answer)} out there, or say `enabled = false` for {tool.name}.",
         is_problem=True,
     )
 
 
-def _refusal(session: Session, tool: Tool, conflict: Conflict, seen: Sequence[_Seen]) -> PlanRefusedError:
+def _refusal(
+    session: Session, tool: Tool, reader: Reader, conflict: Conflict, seen: Sequence[_Seen]
+) -> PlanRefusedError:
+    name = called(tool, reader)
     where = [_where(session, answer, seen) for answer in (conflict.answer, conflict.other) if answer is not None]
     if len(where) == 2:  # noqa: PLR2004  two answers that disagree
-        text = f"{tool.title} would send two different credentials: {where[1]}; and {where[0]}"
+        text = f"{name} would send two different credentials: {where[1]}; and {where[0]}"
     else:
-        text = f"{tool.title} would send a key that is not this profile's: {where[0]}"
+        text = f"{name} would send a key that is not this profile's: {where[0]}"
     return PlanRefusedError(
         text, hint=f"Take {_slot(conflict.answer)} out there; a foreign key must not reach this gateway."
     )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from toolsync import transaction
+from toolsync.commands.apply import plan_messages
 from toolsync.commands.carry import carry_out
-from toolsync.commands.describe import described_file, left_messages
+from toolsync.commands.describe import described_file
 from toolsync.commands.planning import Plan, plan_undo
 from toolsync.commands.result import Message, Result
 from toolsync.session import Session
@@ -34,4 +35,4 @@ def execute(session: Session, planned: Plan) -> Result:
         "files": [described_file(session, file, planned.memory.key) for file in planned.files],
         "written": sum(file.is_change for file in planned.files),
     }
-    return Result("undo", data, (*left_messages(session, planned), *untidy, *notes))
+    return Result("undo", data, (*plan_messages(session, planned), *untidy, *notes))

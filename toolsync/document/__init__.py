@@ -36,6 +36,7 @@ __all__ = [
 _FORMATS = {
     "gitignore": ("toolsync.document.gitignore", "GitignoreDocument"),
     "json": ("toolsync.document.jsonc", "StrictJsonDocument"),
+    "json-no-bom": ("toolsync.document.jsonc", "BomlessJsonDocument"),
     "jsonc": ("toolsync.document.jsonc", "JsoncDocument"),
     "toml": ("toolsync.document.toml", "TomlDocument"),
 }

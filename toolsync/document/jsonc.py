@@ -197,6 +197,17 @@ class StrictJsonDocument(JsoncDocument):
         return edited
 
 
+class BomlessJsonDocument(StrictJsonDocument):
+    """JSON as JavaScript's `JSON.parse` reads a file: a byte-order mark is no JSON either (Cline)."""
+
+    format: ClassVar[str] = "json-no-bom"
+
+    def _found_fault(self) -> Fault | None:
+        if self.text.startswith("\ufeff"):
+            return Fault(1, 1, "a byte-order mark, which it does not skip")
+        return super()._found_fault()
+
+
 def _entry(node: Node, data: Value, step: Step) -> Entry | None:
     if isinstance(step, str):
         return (

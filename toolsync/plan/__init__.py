@@ -20,6 +20,7 @@ from toolsync.errors import EditRefusedError, PlanRefusedError
 from toolsync.overlay import TABLE, Edit
 from toolsync.plan.giving import swept, unwound
 from toolsync.plan.laying import Laid, laid_fresh, made, sha256, stands
+from toolsync.plan.meeting import stop_at_breach, widened
 from toolsync.plan.model import Change, FilePlan, Left, Place, Row
 from toolsync.plan.relaying import laid_in_place
 from toolsync.plan.standing import handed_over, standing_above
@@ -85,9 +86,9 @@ def _planned(place: Place, present: Document | None, rows: Sequence[Row], memory
         return _gone_whole(place, present, rows, known)
     done = _done(place, present, rows, known)
     document, layers = done.document, tuple(done.layers.values())
-    if document is not None and done.created and not layers and _is_ours_alone(document, rows, place):
-        document = None
-    _meet(document, rows, place)
+    document = None if _goes(done, rows, place) else document
+    if document is not None:
+        stop_at_breach(document, rows, place)
     after = replace(known, created=done.created, layers=layers) if document and layers else None
     after = memory if after and memory and _untimed(after) == _untimed(memory) else after
     return FilePlan(
@@ -146,6 +147,7 @@ def _done(place: Place, present: Document | None, rows: Sequence[Row], known: Fi
 
 def _worked(place: Place, present: Document | None, rows: Sequence[Row], known: FileMemory) -> _Work:
     work = _Work(None)
+    staying: tuple[LayerMemory, ...] = ()
     if present is not None:
         document, staying = unwound(present, known, rows, place)
         work = _Work(
@@ -163,7 +165,22 @@ def _worked(place: Place, present: Document | None, rows: Sequence[Row], known: 
         work.kept.update(laid.kept)
         work.left.extend(laid.left)
     _sweep(work, rows, known)
+    if present is not None:
+        _mend(work, present, rows, place, staying)
     return work
+
+
+def _mend(work: _Work, present: Document, rows: Sequence[Row], place: Place, staying: Sequence[LayerMemory]) -> None:
+    """Let what is left of a file, of which rows were given back value by value, be one that their tools take."""
+    known = {(layer.tool, layer.overlay): layer for layer in staying}
+    for row in rows:
+        if row.edits or row.name not in known or work.document is None or _goes(work, rows, place):
+            continue
+        wide = widened(work.document, present, row, known[row.name], place)
+        if wide.document is not None and wide.left:
+            gone = wide.left[0].path
+            work.left = [*(one for one in work.left if one.path[: len(gone)] != gone), *wide.left]
+            _replace(work, wide.document)
 
 
 def _sweep(work: _Work, rows: Sequence[Row], known: FileMemory) -> None:
@@ -175,6 +192,11 @@ def _sweep(work: _Work, rows: Sequence[Row], known: FileMemory) -> None:
     clean = swept(work.document, ours, rows)
     if clean.text == work.document.text:
         return
+    _replace(work, clean)
+
+
+def _replace(work: _Work, clean: Document) -> None:
+    """Go on with a document from which something went that no layer remembers."""
     work.document = clean
     for name, layer in work.layers.items():
         there = tuple(path for path in layer.containers if clean.get(parse_path(path)) is not MISSING)
@@ -198,18 +220,14 @@ def _laid(document: Document | None, row: Row, known: LayerMemory | None, place:
     return laid_in_place(document, row, known, place)
 
 
-def _is_ours_alone(document: Document, rows: Sequence[Row], place: Place) -> bool:
+def _goes(work: _Work, rows: Sequence[Row], place: Place) -> bool:
     """Whether nothing is left in a file that we made, or only what it started as."""
+    document = work.document
+    if document is None or not work.created or work.layers:
+        return False
     starts = [row.start for row in rows if row.start and not row.start_is_filled]
     started = (documents.parse(start.encode(), place.format).data for start in starts)
     return document.data in ({}, None) or any(equal(document.data, data) for data in started)
-
-
-def _meet(document: Document | None, rows: Sequence[Row], place: Place) -> None:
-    for row in rows:
-        complaint = row.check(document.data) if row.check and document else None
-        if complaint:
-            raise PlanRefusedError(f"{place.path}: {row.tool} would not accept it: {complaint}")
 
 
 def _open(present: Document | None, memory: FileMemory, place: Place) -> Iterator[tuple[KeyPath, Value]]:

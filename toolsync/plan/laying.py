@@ -46,14 +46,25 @@ def made(row: Row, place: Place) -> Laid:
     """The file made anew from the row's start; nothing where the row makes none."""
     if not row.edits or row.start is None:
         return Laid(None)
-    document = edited(documents.parse(row.start.encode(), place.format), row.edits)
+    start = documents.parse(row.start.encode(), place.format)
+    if row.start_is_filled or place.goes_whole:
+        return _made_whole(start, row, place)
+    laid = laid_fresh(start, row, place)  # what the start sets itself stays for as long as the file does
+    assert laid.layer is not None  # noqa: S101  the row wants something
+    return replace(laid, layer=replace(laid.layer, inverse=_to_nothing(laid.document)))
+
+
+def _made_whole(start: Document, row: Row, place: Place) -> Laid:
+    document = edited(start, row.edits)
     values = tuple(_remembered(edit, place) for edit in row.edits if edit.value is not TABLE)
     parents = dict.fromkeys(parent for edit in row.edits for parent in _parents(edit))
     containers = tuple(spell(parent) for parent in parents if document.get(parent) is not MISSING)
-    nothing = (Splice(0, len(document.text), ""),)
-    return Laid(
-        document, LayerMemory(*row.name, sha256(document.text), nothing, values, containers, place.now, row.holds_key)
-    )
+    layer = LayerMemory(*row.name, sha256(document.text), _to_nothing(document), values, containers, place.now)
+    return Laid(document, replace(layer, holds_key=row.holds_key))
+
+
+def _to_nothing(document: Document | None) -> tuple[Splice, ...]:
+    return (Splice(0, len(document.text) if document else 0, ""),)
 
 
 def laid_fresh(document: Document, row: Row, place: Place) -> Laid:

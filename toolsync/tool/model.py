@@ -24,6 +24,7 @@ class FileRow:
         needs: the row counts only where this path exists.
         new: what a file that does not exist starts as; None: the filled overlay with its comments.
         schema: JSON Schema that the tool's file must meet, or None.
+        running: programs that write their old values back over the file while they run; `NAME/` for a folder above one.
         part: which part of the store it is; "" for a file.
         of: the tool whose own file the part holds: filled as that tool's file would be; "" for none.
         template: the overlay's file name, in the folder of `of` if there is one.
@@ -37,6 +38,7 @@ class FileRow:
     needs: str | None = None
     new: str | None = None
     schema: Mapping[str, Any] | None = None
+    running: tuple[str, ...] = ()
     part: str = ""
     of: str = ""
     template: str = ""
@@ -111,7 +113,6 @@ class Tool:
         reload: what a person must do for new values to count.
         commands: programs whose presence on PATH shows that the tool is installed.
         paths: files or folders that show it.
-        running: names of processes that write old values back.
         shell: whose quoting rules hold for a command line in its settings.
         key: each way the tool can take a key, best first, and how it spells it.
         files: its settings files.
@@ -127,7 +128,6 @@ class Tool:
     reload: str
     commands: tuple[str, ...]
     paths: tuple[str, ...]
-    running: tuple[str, ...]
     key: Mapping[str, Value]
     files: tuple[FileRow, ...]
     readers: tuple[Reader, ...]
