@@ -16,6 +16,7 @@ from toolsync.masking import (
     holds_key_shape,
     is_reference,
     looks_secret,
+    mask_credentials,
     mask_key_shapes,
     masked,
     masked_data,
@@ -39,7 +40,7 @@ def unified(plan: FilePlan, name: str, key: bytes, *, context: int = 3) -> list[
     old = name if plan.before is not None else "/dev/null"
     new = name if plan.after is not None else "/dev/null"
     diff = difflib.unified_diff(before, after, old, new, n=context, lineterm="")
-    return [masked(mask_key_shapes(line)) for line in diff]
+    return [masked(mask_credentials(mask_key_shapes(line))) for line in diff]
 
 
 def shown_value(change: Change, value: Value | Missing, key: bytes, *, is_ours: bool) -> Value | None:
@@ -163,7 +164,18 @@ def _is_secret(path: KeyPath, value: Value, document: Document, secrets: Sequenc
         return False
     if any(path[: len(secret)] == secret for secret in secrets):
         return not _is_shown_value(path, value, document, plan)
-    return isinstance(value, str) and (holds_key_shape(value) or _names_secret(path, document.data))
+    if isinstance(value, str) and holds_key_shape(value):
+        return True
+    return isinstance(value, str | int) and _names_secret(path, document.data) and not _is_harmless(path, value)
+
+
+_COUNTS = re.compile(r"(?i)tokens|(count|limit|usage|ms|seconds)$")
+
+
+def _is_harmless(path: KeyPath, value: Value) -> bool:
+    """Whether the name speaks of tokens otherwise: of how many there are, or of where they come from."""
+    name = path[-1] if isinstance(path[-1], str) else ""
+    return bool(_COUNTS.search(name)) if isinstance(value, int) else name.lower().endswith("source")
 
 
 def _names_secret(path: KeyPath, data: Value) -> bool:

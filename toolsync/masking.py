@@ -11,7 +11,7 @@ from typing import Any
 _SHORTEST_MASKED = 7
 """A shorter key (`ollama`, `none`) is no secret worth the words that masking it would destroy."""
 
-_ONE_WORD = re.compile(r"[^\s\"'${}][^\s\"'{}]*")
+_ONE_WORD = re.compile(r"[^\s\"'${][^\s\"']*")
 """What a key looks like; a piece of a settings file around a key, or a reference to one, is no word to take out."""
 
 _known: set[str] = set()
@@ -116,6 +116,29 @@ def holds_key_shape(text: str) -> bool:
 def mask_key_shapes(text: str) -> str:
     """`text` with everything of the shape of a known provider's key replaced by `***`."""
     return _KEY_SHAPE.sub("***", text)
+
+
+_CREDENTIALS = re.compile(
+    r"""(?ix)
+    (?P<kept>
+        \b(?:bearer|basic)\s+(?=\S*\d)                                      # a header's value
+      | (?<=//)[^/\s@"':]+:(?=[^/\s@"']+@)                                # a name in an address, and its password
+      | [?&][\w-]*(?:key|token|secret|signature|sig|password|auth)=       # a query
+      | --[\w-]*(?:key|token|secret|password)(?:["',\s]+|=)["']?          # an option, and what follows it
+    )
+    (?P<secret>[^\s"'&,@]{4,})
+    """
+)
+
+
+def mask_credentials(text: str) -> str:
+    """A line of settings with what is secret by its neighbourhood (after `Bearer`, in an address) replaced by `***`."""
+    return _CREDENTIALS.sub(_unless_reference, text)
+
+
+def _unless_reference(match: re.Match[str]) -> str:
+    is_open = is_reference(match["secret"]) or match["secret"].startswith(("***", "$", "{", "<"))
+    return match[0] if is_open else f"{match['kept']}***"
 
 
 _REFERENCE = re.compile(r"\$\{?[A-Z_][A-Z0-9_]*\}?|\{(env|file):[^}]*\}|\$\{\{ *secrets\.[A-Za-z0-9_]+ *\}\}")

@@ -24,27 +24,24 @@ def tools(config: Path) -> dict[str, Tool]:
     Raises:
         TemplateError: a template is wrong.
     """
-    known: dict[str, Tool] = {}
-    for folder, texts, is_users_own in sorted(_templates(config), key=lambda template: _is_store(template[1])):
-        known[folder.name] = (_users_own if is_users_own else _shipped)(folder, texts, known)
+    shipped: dict[str, Tool] = {}
+    for folder, texts in _templates(resources.folder("templates")):
+        shipped[folder.name] = read_tool(folder.name, texts, others=shipped)
+    known = dict(shipped)
+    for folder, texts in _templates(config):
+        known[folder.name] = _users_own(folder, texts, {**shipped, **known})
     return dict(sorted(known.items()))
 
 
-def _templates(config: Path) -> Iterator[tuple[Path, dict[str, str], bool]]:
-    """Every template folder with its texts, and whether it is the user's."""
-    for folder in _folders(resources.folder("templates")):
-        yield folder, _texts(folder), False
-    for folder in _folders(config):
-        yield folder, _texts(folder), True
+def _templates(parent: Path) -> list[tuple[Path, dict[str, str]]]:
+    """Every template folder with its texts; those that speak of other tools' files come last."""
+    found = [(folder, _texts(folder)) for folder in _folders(parent)]
+    return sorted(found, key=lambda template: _is_store(template[1]))
 
 
 def _is_store(texts: Mapping[str, str]) -> bool:
     """Whether the template speaks of other tools' files, and so is read after them."""
     return re.search(r"(?m)^\s*store\s*=", texts["tool.toml"]) is not None
-
-
-def _shipped(folder: Path, texts: Mapping[str, str], others: Mapping[str, Tool]) -> Tool:
-    return read_tool(folder.name, texts, others=others)
 
 
 def named(known: Mapping[str, Tool], name: str) -> Tool:
@@ -93,7 +90,10 @@ def _texts(folder: Path) -> dict[str, str]:
     for file in sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith(".")):
         try:
             texts[file.name] = file.read_bytes().decode()
-        except (OSError, UnicodeDecodeError) as error:
+        except UnicodeDecodeError as error:
+            if file.suffix in (".toml", ".json", ".jsonc"):
+                raise TemplateError(f"{on_one_line(str(file))} cannot be read: {error}") from error
+        except OSError as error:
             raise TemplateError(f"{on_one_line(str(file))} cannot be read: {error}") from error
     return texts
 

@@ -218,3 +218,21 @@ SHOWN: dict[str, tuple[Value, dict[str, Any], Any]] = {
 def test_a_value_as_data_that_may_be_shown(value: Value, more: dict[str, Any], expected: Any) -> None:
     change = Change("t", ("a", Item("id", "b")), value, MISSING, secret=more.get("secret", False))
     assert shown_value(change, value, KEY, is_ours=more.get("ours", False)) == expected
+
+
+def test_numbers_and_neighbourhoods_give_nothing_away_and_counts_stay() -> None:
+    numbers = '"api_pin_token": 12345678,\n  "maxTokens": 4096'
+    text = f'{{\n  {numbers},\n  "tokenSource": "manual",\n  "notify": ["-H", "X: Bearer f99-k"]\n}}\n'
+    assert diff(text, MARK) == [
+        "--- ~/f",
+        "+++ ~/f",
+        "@@ -1,6 +1,7 @@",
+        " {",
+        f'   "api_pin_token": "{stars("12345678")}",',
+        '   "maxTokens": 4096,',
+        '   "tokenSource": "manual",',
+        '-  "notify": ["-H", "X: Bearer ***"]',
+        '+  "notify": ["-H", "X: Bearer ***"],',
+        '+  "marked": "x"',
+        " }",
+    ]

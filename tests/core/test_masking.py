@@ -14,6 +14,7 @@ from toolsync.masking import (
     fingerprint,
     holds_key_shape,
     looks_secret,
+    mask_credentials,
     mask_key_shapes,
     masked,
     masked_data,
@@ -115,3 +116,22 @@ def test_what_a_terminal_would_obey_is_taken_out() -> None:
 @given(st.text())
 def test_printable_is_printable_once_and_for_all(text: str) -> None:
     assert printable(printable(text)) == printable(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ('["-H", "Authorization: Bearer fsec-2"]', '["-H", "Authorization: Bearer ***"]'),
+        ("Authorization: Bearer ${TOKEN_1}", "Authorization: Bearer ${TOKEN_1}"),
+        ('"basic auth is used"', '"basic auth is used"'),
+        ("postgres://me:fsecret@h/db", "postgres://me:***@h/db"),
+        ("https://h:8080/me", "https://h:8080/me"),
+        ("https://h/?key=fsec&x=1", "https://h/?key=***&x=1"),
+        ("https://h/?page=secret", "https://h/?page=secret"),
+        ('args = ["--api-key", "fsec-5"]', 'args = ["--api-key", "***"]'),
+        ("--token=fsec-5 --model m", "--token=*** --model m"),
+        ("--token=***a1b2c3***", "--token=***a1b2c3***"),
+    ],
+)
+def test_what_is_secret_by_its_neighbourhood_is_masked(text: str, shown: str) -> None:
+    assert mask_credentials(text) == shown

@@ -71,7 +71,7 @@ def ids(data: object) -> tuple[str, ...] | None:
 
 def shown(text: str, limit: int = 200) -> str:
     """`text` from outside on one line: keys masked, then control characters taken out, then cut."""
-    line = " ".join(printable(masked(text), limit=20_000).split())
+    line = masked(" ".join(printable(masked(text), limit=20_000).split()))  # what broke a key may be gone by now
     return line if len(line) <= limit else f"{line[:limit]}…"
 
 
