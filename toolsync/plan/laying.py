@@ -47,11 +47,23 @@ def made(row: Row, place: Place) -> Laid:
     if not row.edits or row.start is None:
         return Laid(None)
     start = documents.parse(row.start.encode(), place.format)
-    if row.start_is_filled or place.goes_whole:
-        return _made_whole(start, row, place)
-    laid = laid_fresh(start, row, place)  # what the start sets itself stays for as long as the file does
+    return _made_whole(start, row, place) if row.start_is_filled or place.goes_whole else _begun(start, "", row, place)
+
+
+def _begun(start: Document, instead_of: str, row: Row, place: Place) -> Laid:
+    """The row laid over a start of its own: what that sets stays for as long as the file does."""
+    laid = laid_fresh(start, row, place)
+    assert laid.document is not None  # noqa: S101  it was there before
     assert laid.layer is not None  # noqa: S101  the row wants something
-    return replace(laid, layer=replace(laid.layer, inverse=_to_nothing(laid.document)))
+    back = (Splice(0, len(laid.document.text), instead_of),)
+    return replace(laid, layer=replace(laid.layer, inverse=back), kept=_origins(laid, place))
+
+
+def _origins(laid: Laid, place: Place) -> dict[str, str]:
+    """What is kept of single values; the way back to a start needs no text of it."""
+    assert laid.layer is not None  # noqa: S101  the caller looked
+    names = {vault_name(place.path, laid.layer.tool, laid.layer.overlay, value.path) for value in laid.layer.values}
+    return {name: text for name, text in laid.kept.items() if name in names}
 
 
 def _made_whole(start: Document, row: Row, place: Place) -> Laid:
@@ -59,18 +71,17 @@ def _made_whole(start: Document, row: Row, place: Place) -> Laid:
     values = tuple(_remembered(edit, place) for edit in row.edits if edit.value is not TABLE)
     parents = dict.fromkeys(parent for edit in row.edits for parent in _parents(edit))
     containers = tuple(spell(parent) for parent in parents if document.get(parent) is not MISSING)
-    layer = LayerMemory(*row.name, sha256(document.text), _to_nothing(document), values, containers, place.now)
+    nothing = (Splice(0, len(document.text), ""),)
+    layer = LayerMemory(*row.name, sha256(document.text), nothing, values, containers, place.now)
     return Laid(document, replace(layer, holds_key=row.holds_key))
-
-
-def _to_nothing(document: Document | None) -> tuple[Splice, ...]:
-    return (Splice(0, len(document.text) if document else 0, ""),)
 
 
 def laid_fresh(document: Document, row: Row, place: Place) -> Laid:
     """The row laid over a document that holds nothing of it; the way back is remembered byte for byte."""
     if not row.edits:
         return Laid(document)
+    if row.start and not row.start_is_filled and not document.text.strip():  # an empty file begins as a new one does
+        return _begun(documents.parse(row.start.encode(), place.format), document.text, row, place)
     kept: dict[str, str] = {}
     values: list[Remembered] = []
     containers: list[str] = []
