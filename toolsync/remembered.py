@@ -6,7 +6,7 @@ import datetime as dt
 import hashlib
 import hmac
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -151,6 +151,20 @@ def vault_name(file: str, tool: str, overlay: str, what: str) -> str:
     """
     place = f"{file}\0{tool}\0{overlay}\0{what}".encode("utf-8", "surrogatepass")
     return f"origin-{hashlib.sha256(place).hexdigest()[:32]}"
+
+
+def vault_names(file: str, memory: FileMemory) -> frozenset[str]:
+    """The keyring entries that the memory of `file` (its real path) speaks of."""
+    return frozenset(
+        vault_name(file, layer.tool, layer.overlay, what) for layer in memory.layers for what in _in_vault(layer)
+    )
+
+
+def _in_vault(layer: LayerMemory) -> Iterator[str]:
+    yield from (value.path for value in layer.values if value.origin_kept == "keyring")
+    for index, splice in enumerate(layer.inverse or ()):
+        if isinstance(splice, KeptSplice):
+            yield f"inverse[{index}]"
 
 
 def _tagged(value: object) -> dict[str, str]:

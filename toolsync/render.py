@@ -124,6 +124,47 @@ def _undo(data: Mapping[str, Any]) -> Iterator[Line]:
     yield Line(f"Given back: {_files(data['written'])}.", "good")
 
 
+def uninstall_plan_lines(data: Mapping[str, Any]) -> Iterator[Line]:
+    """What `uninstall` would give back and remove, and what stays."""
+    if data["written"]:
+        yield from plan_lines(data)
+    yield from _columns(_removed(data), ("To be removed", "What it is"))
+    yield from _stays(data)
+
+
+def _uninstall(data: Mapping[str, Any]) -> Iterator[Line]:
+    removed = _removed(data)
+    if data["written"]:
+        yield from _undo(data)
+    if not data["written"] and not removed:
+        yield Line("There is nothing to remove.")
+    yield from _columns(removed, ("Removed", "What it was"))
+    yield from _stays(data)
+
+
+def _removed(data: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What goes; old values by their number, and a folder in place of the files in it."""
+    names = {kind: [one["name"] for one in data["removed"] if one["kind"] == kind] for kind in _GONE}
+    old = len(names["old value"])
+    if old:
+        names["old value"] = ["1 old value in the keyring" if old == 1 else f"{old} old values in the keyring"]
+    if names["folder"]:
+        names["file"] = []
+    return [(name, what) for kind, what in _GONE.items() for name in names[kind]]
+
+
+_GONE = {
+    "old value": "yours, kept until it was given back",
+    "key": "your key",
+    "file": "toolsync's own",
+    "folder": "toolsync's own: what it remembered, its lock, its reports",
+}
+
+
+def _stays(data: Mapping[str, Any]) -> Iterator[Line]:
+    yield from _columns([(one["name"], one["reason"]) for one in data["left"]], ("Stays", "Why"))
+
+
 def _status(data: Mapping[str, Any]) -> Iterator[Line]:
     if not data["tools"]:
         yield Line("Nothing is applied. Run `toolsync apply`.")
@@ -223,4 +264,5 @@ _VIEWS: Mapping[str, View] = {
     "status": _status,
     "tools": _tools,
     "undo": _undo,
+    "uninstall": _uninstall,
 }

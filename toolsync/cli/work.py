@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from toolsync import render, screen
-from toolsync.cli.context import Json, Plaintext, ProfileName, Tools, Yes, ask, run, show
+from toolsync.cli.asking import shown_and_done
+from toolsync.cli.context import Json, Plaintext, ProfileName, Tools, Yes, run, show
 from toolsync.commands.planning import Plan, Wish
 from toolsync.commands.result import Message, Result
-from toolsync.errors import ChangedError
 from toolsync.screen import Line
-from toolsync.session import Session
 
 if TYPE_CHECKING:
     from toolsync.commands.demo import Step
 
 app = typer.Typer()
-
-_TRIES = 3
-"""How often a plan is made anew because a file changed under it."""
 
 
 @app.command()
@@ -65,7 +60,7 @@ def apply(
         screen.stdout().show(render.message_lines(messages))
         return messages
 
-    show(_carried_out(session, planned, lambda: plan(wish), carried_out, shown, yes=yes))
+    show(shown_and_done(session, planned, lambda: plan(wish), carried_out, shown, yes=yes))
 
 
 @app.command()
@@ -89,33 +84,7 @@ def undo(
     def plan() -> Plan:
         return command.plan(session, tools or [])
 
-    show(_carried_out(session, plan(), plan, lambda planned: command.execute(session, planned), shown, yes=yes))
-
-
-def _carried_out(
-    session: Session,
-    planned: Plan,
-    plan: Callable[[], Plan],
-    execute: Callable[[Plan], Result],
-    tell: Callable[[Plan], tuple[Message, ...]],
-    *,
-    yes: bool,
-) -> Result:
-    """Show, ask, execute; a plan that a file changed under is made again, and asked about again."""
-    for attempt in range(1, _TRIES + 1):
-        told = () if run.json else tell(planned)
-        if not planned.is_nothing:
-            ask(session, "Write this?", yes=yes)
-        try:
-            result = execute(planned)
-        except ChangedError as error:
-            if attempt == _TRIES:
-                raise
-            screen.stderr().show([Line(f"{error.message}; planning again", "look")])
-            planned = plan()
-        else:
-            return replace(result, messages=tuple(one for one in result.messages if one not in told))
-    raise AssertionError  # the loop returns or raises
+    show(shown_and_done(session, plan(), plan, lambda planned: command.execute(session, planned), shown, yes=yes))
 
 
 @app.command()

@@ -1,0 +1,64 @@
+"""The keys that toolsync keeps in the keyring: those that a profile names, and those that were stored from here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from toolsync import disk
+from toolsync.commands.result import Message
+from toolsync.errors import FileError, ProfileError, SecretError
+from toolsync.profile import KeyRef, Profiles, for_tool
+from toolsync.profile.model import REFERENCE
+from toolsync.secret.index import known_names
+from toolsync.session import Session
+
+
+@dataclass(frozen=True)
+class OwnKeys:
+    """Names, never values.
+
+    Attributes:
+        stored: of the keys that the keyring holds.
+        unknown: of those that it may hold, where it does not answer.
+        problem: why it does not.
+        warnings: what a person should know of this.
+    """
+
+    stored: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    problem: SecretError | None = None
+    warnings: tuple[Message, ...] = ()
+
+
+def own_keys(session: Session) -> OwnKeys:
+    """The keys, looked up; no keyring is opened where none has a name."""
+    references, warnings = _references(session)
+    names = known_names(session.state, references)
+    if not names:
+        return OwnKeys(warnings=warnings)
+    try:
+        vault = session.open_vault()
+        return OwnKeys(tuple(name for name in names if vault.get(name) is not None), warnings=warnings)
+    except SecretError as error:
+        text = f"the keys in the keyring cannot be looked up: {error.message}"
+        return OwnKeys((), names, error, (*warnings, Message("warning", text)))
+
+
+def _references(session: Session) -> tuple[tuple[KeyRef, ...], tuple[Message, ...]]:
+    """What the profiles name; nothing, and a warning, where their file cannot be read."""
+    if not disk.is_there(session.config):
+        return (), ()
+    try:
+        return tuple(_named(session.profiles())), ()
+    except (ProfileError, FileError) as error:
+        text = f"only the keys that were stored from here are known, for the profile cannot be read: {error.message}"
+        return (), (Message("warning", text),)
+
+
+def _named(profiles: Profiles) -> Iterator[KeyRef]:
+    for profile in profiles.profiles:
+        yield profile.key
+        for seen in (profile, *(for_tool(profile, tool) for tool in profile.tool)):
+            values = seen.request.get("headers", {}).values()
+            yield from (KeyRef.parse(value) for value in values if REFERENCE.fullmatch(value))

@@ -1,0 +1,84 @@
+"""toolsync's own folder: what in it is ours, and how it goes. On some systems the profile lies in it too."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from toolsync import disk, transaction
+from toolsync.errors import FileError
+from toolsync.transaction import Write
+
+MEMORY, INDEX, NOTE, _LOCK = "memory.json", "keys.json", "forgetting.json", "lock"
+
+_OURS = (MEMORY, INDEX, NOTE, "crash-*.txt", ".keys-*", _LOCK)
+"""What is made there, the lock last: a journal is ended, not removed."""
+
+
+def own_files(state: Path) -> tuple[Path, ...]:
+    """The files of ours that are there."""
+    return tuple(path for pattern in _OURS for path in sorted(_matching(state, pattern)))
+
+
+def other_files(state: Path) -> tuple[Path, ...]:
+    """What is there and not ours: a memory that somebody moved aside, a profile."""
+    return tuple(sorted(set(_matching(state, "*")) - set(own_files(state))))
+
+
+def _matching(state: Path, pattern: str) -> Iterator[Path]:
+    with suppress(OSError):
+        yield from state.glob(pattern)
+
+
+def noted(state: Path) -> frozenset[str]:
+    """The keyring entries that an uninstall which did not come to its end was about to remove."""
+    try:
+        names = json.loads((state / NOTE).read_bytes())["names"]
+        return frozenset(name for name in names if isinstance(name, str))
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return frozenset()
+
+
+def note(state: Path, names: frozenset[str]) -> None:
+    """Write down which keyring entries will go: once memory speaks of them no more, nobody else would know.
+
+    Raises:
+        FileError, TransactionError: it cannot be written.
+    """
+    if names <= noted(state):
+        return
+    content = json.dumps({"schema": "toolsync/forgetting/1", "names": sorted(names)}, indent=2) + "\n"
+    before = disk.read(state / NOTE)
+    transaction.commit([Write(before.real, before.sha256, content.encode(), private=True)], state_dir=state)
+
+
+def cleared(files: Iterable[Path]) -> tuple[list[Path], list[FileError]]:
+    """The files removed, under the lock that the caller holds, and why others could not be."""
+    gone: list[Path] = []
+    problems: list[FileError] = []
+    for path in files:
+        if path.name == _LOCK and sys.platform == "win32":
+            continue  # it is open; see `closed`
+        try:
+            disk.unlink(disk.resolve(path))
+            disk.unlink(path)
+        except OSError as error:
+            problems.append(disk.file_error(path, error))
+        except FileError as error:
+            problems.append(error)
+        else:
+            gone.append(path)
+    return gone, problems
+
+
+def closed(state: Path) -> bool:
+    """Remove the folder if nothing is left in it, after the lock was let go; whether it is gone."""
+    if sys.platform == "win32":
+        with suppress(OSError):  # another toolsync has it open
+            (state / _LOCK).unlink(missing_ok=True)
+    with suppress(OSError):
+        state.rmdir()
+    return not disk.is_there(state)

@@ -1,0 +1,100 @@
+"""What `uninstall` leaves, and why: the user's own text, keys that exist nowhere else, what other programs made."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from toolsync import disk
+from toolsync.commands.copies import copies
+from toolsync.commands.planning import Plan
+from toolsync.commands.state_folder import other_files
+from toolsync.commands.stores import Address
+from toolsync.masking import printable
+from toolsync.profile.page import SCHEMA_FILE
+from toolsync.remembered import Memory
+from toolsync.session import Session
+
+Kind = Literal["profile", "key", "row", "copy", "file", "program"]
+
+
+@dataclass(frozen=True)
+class Staying:
+    """Something that stays.
+
+    Attributes:
+        kind: of what sort.
+        name: a path as people write it, `keyring:NAME`, or what it is.
+        reason: why, and how it would go.
+    """
+
+    kind: Kind
+    name: str
+    reason: str
+
+
+def staying(session: Session, undo: Plan) -> Iterator[Staying]:
+    """What stays on this machine, keys aside: those that are there are asked about.
+
+    Args:
+        session: the machine.
+        undo: the plan that gives everything back.
+    """
+    yield from _settings(session)
+    yield from _rows(session, undo)
+    for path in copies(undo.files):
+        reason = "another program's copy, in which values of ours stand; look whether a key is among them"
+        yield Staying("copy", session.shown(path), reason)
+    for path in _strangers(session):
+        yield Staying("file", session.shown(path), "toolsync did not make it")
+    yield Staying("program", "the program", f"`{_removal(session.python)}` removes it")
+
+
+_SETTINGS = {
+    "tools": "your own tools",
+    "gateways": "your own gateways",
+    SCHEMA_FILE: "editors check the profile with it",
+}
+"""What lies beside the profile, and what it is."""
+
+
+def _settings(session: Session) -> Iterator[Staying]:
+    if disk.is_there(session.config):
+        yield Staying("profile", session.shown(session.config), "your own text; it holds no key")
+    for name, what in _SETTINGS.items():
+        if disk.is_there(session.config.with_name(name)):
+            yield Staying("file", session.shown(session.config.with_name(name)), what)
+
+
+def _rows(session: Session, undo: Plan) -> Iterator[Staying]:
+    """Parts of containers that are not there: if they come back, our rows come with them."""
+    for path, profiles in _lost(undo.memory, {file.path for file in undo.files}).items():
+        rows = ", ".join(f"toolsync-{profile}" for profile in profiles)
+        yield Staying("row", session.shown(path), f"it is gone; if it comes back, remove there: {printable(rows)}")
+
+
+def _lost(memory: Memory, planned: set[str]) -> dict[Path, Sequence[str]]:
+    found: dict[Path, list[str]] = {}
+    for place in (Address.parse(path) for path in memory.files if path not in planned):
+        profiles = found.setdefault(place.path, [])
+        if place.profile not in profiles:
+            profiles.append(place.profile)
+    return dict(found)
+
+
+def _strangers(session: Session) -> Iterator[Path]:
+    """What lies in toolsync's folder and is not ours; where the profile lies there too, nobody can tell."""
+    if session.config.parent != session.state:
+        yield from other_files(session.state)
+
+
+def _removal(python: Path) -> str:
+    """The command that removes the program: that of the installer whose folder it lies in."""
+    if "pipx" in python.parts:
+        return "pipx uninstall toolsync"
+    if {"uv", "tools"} <= set(python.parts):
+        return "uv tool uninstall toolsync"
+    return shlex.join([str(python), "-m", "pip", "uninstall", "toolsync"])
