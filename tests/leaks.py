@@ -66,7 +66,7 @@ ALLOWED: Sequence[tuple[str, str, str]] = (
     ),
     (
         r"(test_golden.py::.*\[cline-|acceptance/test_cline.py::)",
-        r"file (machine-\d+/)?home/\.cline/data/(secrets|settings/providers)\.json",
+        r"file (machine-\d+/)?home/(\.cline/data/(secrets|settings/providers)|c/data/secrets|p)\.json",
         "where Cline keeps every provider's key: the user's own, and ours by consent",
     ),
     (

@@ -96,5 +96,6 @@ def _listed(*argv: str) -> str:
 
 
 def _names(file: PurePath) -> Iterator[str]:
-    yield file.name.lower().removesuffix(".exe")
+    if file.name:
+        yield file.name.lower().removesuffix(".exe")
     yield from (f"{folder.name.lower()}/" for folder in file.parents if folder.name)

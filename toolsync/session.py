@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from toolsync import process
 from toolsync.errors import FileError, ProfileError
 from toolsync.paths import Places, Platform
+from toolsync.process import Running
 
 if TYPE_CHECKING:
     from toolsync.profile import Profiles
@@ -31,7 +31,7 @@ class Session:
         python: the interpreter that tools are told to run for `key print`.
         is_interactive: whether somebody is there to ask.
         clock: the present moment, UTC.
-        processes: the user's running programs.
+        processes: the user's running programs, as far as they are to be seen.
     """
 
     places: Places
@@ -41,7 +41,7 @@ class Session:
     python: Path = field(default_factory=lambda: Path(sys.executable))
     is_interactive: bool = False
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
-    processes: process.Running = process.running
+    processes: Running = tuple
 
     def now(self) -> str:
         """The present moment as tools write it: ISO 8601, milliseconds, ending in `Z`."""

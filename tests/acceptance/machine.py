@@ -16,7 +16,7 @@ import pytest
 
 from tests.key_print import program
 from tests.keys import invented
-from toolsync import masking
+from toolsync import masking, process
 from toolsync.__main__ import main
 from toolsync.cli import context
 from toolsync.masking import Secret
@@ -117,6 +117,7 @@ class Machine:
         patch.chdir(self.project)
         patch.setattr(context, "_vault", lambda _is_interactive: lambda: self.vault)
         patch.setattr(masking, "_known", set())  # as in a process of its own
+        patch.setattr(process, "running", tuple)  # an editor that is open here is no part of the test
 
     def _environ(self) -> dict[str, str]:
         return {"HOME": str(self.home), "PATH": "/nowhere", "TOOLSYNC_CONFIG": str(self.config), **self.environ}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toolsync import disk, render, screen
+from toolsync import disk, process, render, screen
 from toolsync.commands.result import Result
 from toolsync.errors import DeclinedError
 from toolsync.session import Session, default_config, default_state, this_machine
@@ -64,7 +64,12 @@ class Run:
         config = config / "profile.toml" if disk.is_folder(config) else config
         is_interactive = sys.stdin.isatty() and sys.stderr.isatty()
         return Session(
-            places, config.absolute(), default_state(), _vault(is_interactive), is_interactive=is_interactive
+            places,
+            config.absolute(),
+            default_state(),
+            _vault(is_interactive),
+            is_interactive=is_interactive,
+            processes=process.running,
         )
 
 
