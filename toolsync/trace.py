@@ -180,7 +180,7 @@ def conflicts(
         if expected is not None and answer.value != expected:
             result.append(Conflict(question, answer))
         elif expected is None and ours[question] and not is_ours[question]:
-            credential = question in _CREDENTIALS and bool(answer.value) and address_is_ours
+            credential = question in CREDENTIALS and bool(answer.value) and address_is_ours
             result.append(Conflict(question, answer, is_foreign_credential=credential))
         elif _is_foreign(reader, answer) and not ours[question] and address_is_ours:
             result.append(Conflict(question, answer, is_foreign_credential=True))
@@ -190,18 +190,18 @@ def conflicts(
 
 def _is_foreign(reader: Reader, answer: Answer) -> bool:
     """Whether a file holds a key that the tool will send, where we mean it to find ours elsewhere."""
-    return answer.question in _CREDENTIALS - {*reader.agree} and bool(answer.value and answer.file)
+    return answer.question in CREDENTIALS - {*reader.agree} and bool(answer.value and answer.file)
 
 
 def finds_no_key(reader: Reader, found: Mapping[str, Answer]) -> bool:
     """Whether the reader takes a key, and neither its files nor a variable that it looks at can give it one."""
-    asked = _CREDENTIALS & reader.questions.keys()
+    asked = CREDENTIALS & reader.questions.keys()
     return bool(asked) and not looks_at_variables(reader) and not any(found[question].value for question in asked)
 
 
 def looks_at_variables(reader: Reader) -> bool:
     """Whether the reader looks for its key in the environment too."""
-    asked = _CREDENTIALS & reader.questions.keys()
+    asked = CREDENTIALS & reader.questions.keys()
     return any(slot.kind == "variable" for question in asked for slot in reader.questions[question])
 
 
@@ -214,7 +214,7 @@ def _disagreement(answers: Sequence[Answer], is_ours: Mapping[str, bool]) -> Ite
         yield Conflict(last.question, last, is_foreign, others[0])
 
 
-_CREDENTIALS = frozenset({"key", "x_key"})
+CREDENTIALS = frozenset({"key", "x_key"})
 """The questions whose answer is sent to the gateway as a credential."""
 
 
@@ -224,7 +224,7 @@ def may_hold_key(tool: Tool, overlay: str, path: KeyPath) -> bool:
     slots = [
         parse_path(slot.text)
         for reader in tool.readers
-        for question in {*_CREDENTIALS, *reader.agree} & reader.questions.keys()
+        for question in {*CREDENTIALS, *reader.agree} & reader.questions.keys()
         for slot in reader.questions[question]
         if slot.kind == "path"
     ]

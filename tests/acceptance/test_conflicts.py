@@ -115,6 +115,14 @@ def test_leftovers_of_a_cloud_are_named_and_end_with_1(machine: Machine) -> None
     assert "problem: Claude Code will use another cloud '1': ~/.claude/settings.json:1 sets" in ran.out
 
 
+def test_a_cloud_that_the_shell_chooses_is_named_too(machine: Machine) -> None:
+    machine.write(CLAUDE, "{}\n")
+    machine.environ["CLAUDE_CODE_USE_VERTEX"] = "1"
+    ran = machine.toolsync("apply", "--yes", "--no-ping")
+    assert ran.code == 1
+    assert "problem: Claude Code will use another cloud '1': env.CLAUDE_CODE_USE_VERTEX of the shell\n" in ran.out
+
+
 def test_keys_exported_by_the_shell_are_neutralised(machine: Machine) -> None:
     machine.write(CLAUDE, "{}\n")
     machine.environ |= {"ANTHROPIC_API_KEY": invented("stale"), "ANTHROPIC_AUTH_TOKEN": invented("staler")}

@@ -85,6 +85,7 @@ def plan_apply(session: Session, wish: Wish) -> Plan:
         except MissingFactError as error:
             skipped.append(Skipped(tool.tool, error.message, error.hint, is_asked=bool(wish.tools)))
     plans = table.plans()
+    table.stop_at_old_keys((known[name] for name in switched_off(scope)), plans)
     wanted = ignored_lines(session, plans.values(), memory, fix=wish.fix_gitignore)
     files, unkept = kept_or_told(session, {**table.ignore_plans(wanted), **plans})
     watch = Watch(session)
@@ -111,6 +112,7 @@ def plan_undo(session: Session, tools: Sequence[str]) -> Plan:
     Raises:
         UsageError: nothing of such a tool is remembered.
         DocumentError, FileError: a file cannot be read or edited; names it.
+        PlanRefusedError: the result would do harm.
     """
     snapshot = disk.read(memories.path_in(session.state))
     memory = memories.parsed(snapshot)
@@ -123,6 +125,7 @@ def plan_undo(session: Session, tools: Sequence[str]) -> Plan:
     table = Table(session, memory, known, set(tools) or remembered)
     files = {**table.plans(), **table.ignore_plans({})}
     watch, tools_given = Watch(session), [known[name] for name in sorted(table.in_scope) if name in known]
+    table.stop_at_old_keys(tools_given, files)
     given = tuple(ToolPlan(tool, None, None, notices=(*watch.notices(tool, files.values()),)) for tool in tools_given)
     return Plan(
         None,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from toolsync import disk, document, gitguard
+from toolsync.commands.returning import stop_at_old_key
 from toolsync.commands.rows import check_of, row_of
 from toolsync.commands.stores import Address, Shelf, container, shelf
 from toolsync.commands.tracing import Notice, traced
@@ -231,12 +232,20 @@ class Table:
 
     def traced(self, tool: Tool, plans: Mapping[str, FilePlan]) -> list[Notice]:
         """What keeps `tool` from using what is planned, for each set of files that it reads together."""
+        found = (notice for together in self._together(tool, plans) for notice in traced(self._session, tool, together))
+        return list(dict.fromkeys(found))
+
+    def stop_at_old_keys(self, given: Iterable[Tool], plans: Mapping[str, FilePlan]) -> None:
+        """Let tools that are given back pass, as `stop_at_old_key` does for each set of files."""
+        for tool in given:
+            for together in self._together(tool, plans):
+                stop_at_old_key(self._session, tool, together)
+
+    def _together(self, tool: Tool, plans: Mapping[str, FilePlan]) -> Iterator[dict[str, FilePlan]]:
+        """The plans of each set of files that the tool reads together, by overlay."""
         files = {row.overlay: self._files.get((tool.name, row.overlay), []) for row in tool.files}
-        notices: list[Notice] = []
         for index in range(max(map(len, files.values()), default=0)):
-            together = {overlay: plans[paths[index]] for overlay, paths in files.items() if len(paths) > index}
-            notices.extend(traced(self._session, tool, together))
-        return list(dict.fromkeys(notices))
+            yield {overlay: plans[paths[index]] for overlay, paths in files.items() if len(paths) > index}
 
 
 def _part_snapshot(shelf: Shelf, part: str) -> disk.Snapshot:

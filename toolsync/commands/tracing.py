@@ -73,14 +73,18 @@ def traced(session: Session, tool: Tool, plans: Mapping[str, FilePlan]) -> list[
     return notices
 
 
+def layer_trees(session: Session, tool: Tool, plans: Mapping[str, FilePlan]) -> list[Tree]:
+    """The tool's layers with the planned texts in them, lowest first; see `traced` for the arguments."""
+    return [_seen(session, layer, plans).tree for layer in tool.layers]
+
+
 def _edits(plan: FilePlan, tool: Tool, overlay: str) -> Sequence[Edit]:
     return plan.edits.get((tool.name, overlay), ())
 
 
 def _seen(session: Session, layer: Layer, plans: Mapping[str, FilePlan]) -> _Seen:
     if layer.kind == "environment":
-        environ = dict(session.places.environ)
-        return _Seen(Tree(layer, {layer.at: environ} if layer.at else environ))
+        return _Seen(Tree(layer, dict(session.places.environ)))
     if layer.kind == "overlay":
         plan = plans.get(layer.overlay)
         if plan is None or plan.after is None or plan.fault is not None:
