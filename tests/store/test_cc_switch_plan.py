@@ -44,7 +44,9 @@ def _plans(home: Home, memory: Mapping[str, FileMemory | None], *, undo: bool = 
         start = home.store.start(home.database, part)
         edits = () if undo else tuple(Edit(parse_path(path), value) for path, value in wanted.items())
         row = Row("cc-switch", part, edits, "{}" if start is None else start, start_is_filled=False)
-        place = Place(f"{home.database}#{part}", "toml" if part.endswith("/config") else "json", b"key", "now")
+        place = Place(
+            f"{home.database}#{part}", "toml" if part.endswith("/config") else "json", b"key", "now", goes_whole=True
+        )
         plans[part] = plan_file(place, texts.get(part), [row], memory.get(part))
     return plans
 

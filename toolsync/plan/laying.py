@@ -44,7 +44,7 @@ class Laid:
 
 def made(row: Row, place: Place) -> Laid:
     """The file made anew from the row's start; nothing where the row makes none."""
-    if row.start is None or all(edit.value is ABSENT for edit in row.edits):
+    if row.start is None or not row.edits or (all(edit.value is ABSENT for edit in row.edits) and not place.goes_whole):
         return Laid(None)
     start = documents.parse(row.start.encode(), place.format)
     return _made_whole(start, row, place) if row.start_is_filled or place.goes_whole else _begun(start, "", row, place)
