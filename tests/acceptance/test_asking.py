@@ -67,14 +67,14 @@ class Terminal:
 
 
 @contextmanager
-def terminal(machine: Machine, *arguments: str) -> Iterator[Terminal]:
-    """The command line on a terminal of its own."""
+def terminal(machine: Machine, *arguments: str, before: tuple[str, ...] = ()) -> Iterator[Terminal]:
+    """The command line on a terminal of its own; `before` is put in front of its argv."""
     import pty
 
     ours, theirs = pty.openpty()
     environ = {"HOME": str(machine.home), "PATH": "/nowhere", "TOOLSYNC_CONFIG": str(machine.config), "TERM": "dumb"}
     process = subprocess.Popen(
-        [*program(is_isolated=False), *arguments],
+        [*before, *program(is_isolated=False), *arguments],
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
