@@ -17,7 +17,7 @@ from toolsync.profile import Profile, rules
 from toolsync.profile.model import NAME, REFERENCE
 from toolsync.profile.problem import WORDS
 
-SCHEMA = resources.schema("profile")
+SCHEMA, TEMPLATES = resources.schema("profile"), resources.schema("tool")
 _SILENT = {"$schema", "$id", "$ref", "$defs", "title", "description", "default", "examples", "format", "errorMessage"}
 _SILENT |= {"writeOnly", "properties", "propertyNames", "items"}
 
@@ -52,13 +52,13 @@ def test_every_table_is_closed() -> None:
     assert [table for table in tables if "additionalProperties" not in table] == []
 
 
-def test_every_keyword_of_the_schema_has_words() -> None:
-    keywords = {keyword for piece in _pieces(SCHEMA) for keyword in piece}
+def test_every_keyword_of_the_schemas_has_words() -> None:
+    keywords = {keyword for schema in (SCHEMA, TEMPLATES) for piece in _pieces(schema) for keyword in piece}
     assert keywords - _SILENT == set(WORDS)
 
 
 def test_every_pattern_is_whole_and_has_words() -> None:
-    patterns = [piece for piece in _pieces(SCHEMA) if "pattern" in piece]
+    patterns = [piece for schema in (SCHEMA, TEMPLATES) for piece in _pieces(schema) if "pattern" in piece]
     for piece in patterns:
         assert (piece["pattern"][0], piece["pattern"][-1]) == ("^", "$")
         assert piece["errorMessage"]

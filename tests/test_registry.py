@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from toolsync.errors import FileError, TemplateError
-from toolsync.registry import tools
+from toolsync.registry import named, tools
 
 TOOL = """title = "Mine"
 [[file]]
@@ -34,8 +34,56 @@ def test_a_tool_of_ones_own_stands_among_the_shipped(config: Path) -> None:
 
 def test_a_schema_that_is_none_is_refused_when_it_is_read(config: Path) -> None:
     (config / "tools/mine/schema.json").write_text('{"type": "nothing"}')
-    with pytest.raises(TemplateError, match=r"tools/mine: the schema of a\.json is none: 'nothing' is not valid"):
-        tools(config)
+    with pytest.raises(TemplateError, match=r"/tools/mine: the schema of a\.json is none: 'nothing' is not valid"):
+        named(tools(config), "mine")
+
+
+WRONG = {
+    "unknown field, wrong type, twice named": (
+        f'{TOOL}titel = "x"\nrunning = 1\n\n[detect]\npaths = ["~/a", 5]\n',
+        [
+            "6: file[0].titel: there is no such field; there are overlay, part, of, path, ",
+            "7: file[0].running: 1 is not a list",
+            "10: detect.paths[1]: 5 is not text",
+        ],
+    ),
+    "dialect": ('speaks = ["openai"]\n' + TOOL, ["1: speaks[0]: 'openai' is none of "]),
+    "field": ('titel = "x"\n' + TOOL, ["1: titel: there is no such field; did you mean 'title'?"]),
+    "no file": ('title = "x"\n', ["1: 'file' is missing"]),
+    "no path": (TOOL + "[detect]\npaths = 5\n", ["7: detect.paths: 5 is not text or a list"]),
+    "another folder": (TOOL.replace('"a.json"', '"../a"'), ["3: file[0].overlay: '../a' is no name of a file in this"]),
+    "layer": (TOOL + '[[layer]]\nname = "x"\n', ["6: layer[0]: the table must say one of file, overlay, environment"]),
+    "trace": (TOOL + '[trace]\nkey = "x"\n', ["7: trace.key: 'x' is not a list"]),
+    "no TOML": ("x = = 1\n", ["1:5: this is no value"]),
+}
+
+
+@pytest.mark.parametrize(("text", "problems"), WRONG.values(), ids=WRONG)
+def test_all_that_is_wrong_in_a_template_is_said_with_its_line(config: Path, text: str, problems: list[str]) -> None:
+    file = config / "tools/mine/tool.toml"
+    file.write_text(text)
+    said = tools(config).broken["mine"].message.splitlines()
+    assert [line[: len(f"{file}:{problem}")] for line, problem in zip(said, problems, strict=True)] == [
+        f"{file}:{problem}" for problem in problems
+    ]
+
+
+def test_a_broken_template_leaves_the_others_alone(config: Path) -> None:
+    (config / "tools/mine/a.json").write_text('{"model": "<modell>"}')
+    known = tools(config)
+    assert {"claude-code", "codex"} < known.keys()
+    assert "mine" not in known
+    assert known.broken["mine"].message == f"{config}/tools/mine/a.json: '<modell>' is no fact"
+    assert known.broken["mine"].hint.startswith("Did you mean '<model>'? ")
+
+
+def test_a_broken_one_with_a_shipped_ones_name_stands_in_its_place(config: Path) -> None:
+    """Taking the shipped one would write what the user replaced; so are those left out that hold its settings."""
+    (config / "tools/mine").rename(config / "tools/claude-code")
+    (config / "tools/claude-code/a.json").write_text("{")
+    known = tools(config)
+    assert {"claude-code", "cc-switch"} == set(known.broken)
+    assert not {"claude-code", "cc-switch"} & known.keys()
 
 
 def test_a_folder_that_is_shut_is_named(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -239,8 +239,10 @@ def unlink(path: Path) -> None:
 
 
 def shown(path: Path | str) -> str:
-    """A path fit for a message."""
-    return on_one_line(str(path))
+    """A path fit for a message, with `~` for the home folder."""
+    home, path = os.path.expanduser("~"), str(path)  # noqa: PTH111  Path.home() raises where nobody knows it
+    is_below = len(home) > 1 and path.startswith(home + os.sep)
+    return on_one_line(f"~{path[len(home) :]}".replace(os.sep, "/") if is_below else path)
 
 
 def file_error(path: Path | str, error: OSError) -> FileError:

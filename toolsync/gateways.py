@@ -11,6 +11,7 @@ from toolsync import disk, resources
 from toolsync.address import Addresses, Dialect, Protocol, addresses
 from toolsync.errors import ProfileError, TemplateError, UsageError
 from toolsync.masking import on_one_line
+from toolsync.profile.wording import close
 
 PROTOCOLS: tuple[Protocol, ...] = ("openai", "anthropic", "gemini")
 
@@ -74,10 +75,8 @@ def named(known: Mapping[str, Gateway], name: str) -> Gateway:
         UsageError: there is none.
     """
     if name not in known:
-        from difflib import get_close_matches
-
-        near = get_close_matches(name, known, n=1)
-        meant = f"Did you mean '{near[0]}'? " if near else ""
+        near = close(name, known)
+        meant = f"Did you mean '{near}'? " if near else ""
         raise UsageError(f"unknown gateway '{on_one_line(name)}'", hint=f"{meant}Known: {', '.join(known)}.")
     return known[name]
 
@@ -101,7 +100,7 @@ def _users_own(file: Path) -> Gateway:
         gateway = _gateway(file.stem, data)
         gateway.addresses()
     except (TemplateError, ProfileError) as error:
-        raise TemplateError(f"{on_one_line(str(file))}: {error.message}", hint=error.hint) from error
+        raise TemplateError(f"{disk.shown(file)}: {error.message}", hint=error.hint) from error
     return gateway
 
 

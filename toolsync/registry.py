@@ -4,39 +4,82 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from toolsync import disk, resources
-from toolsync.errors import TemplateError, UsageError
+from toolsync.errors import DocumentError, TemplateError, UsageError
 from toolsync.masking import on_one_line
 from toolsync.paths import Places, candidates
+from toolsync.profile.wording import close
 from toolsync.tool import Tool, read_tool
 
 
-def tools(config: Path) -> dict[str, Tool]:
-    """Every known tool by name, in alphabetical order.
+@dataclass(frozen=True, eq=False)
+class Known(Mapping[str, Tool]):
+    """The tools whose templates can be used, by name, in alphabetical order.
+
+    Attributes:
+        usable: those.
+        broken: why others of the user's own cannot be used, by name; a shipped one of that name is not used either.
+    """
+
+    usable: Mapping[str, Tool]
+    broken: Mapping[str, TemplateError] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> Tool:
+        return self.usable[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.usable)
+
+    def __len__(self) -> int:
+        return len(self.usable)
+
+
+def tools(config: Path) -> Known:
+    """Every known tool.
 
     Args:
         config: the config directory; the user's own tools are the folders in its `tools/`.
 
     Raises:
-        TemplateError: a template is wrong.
+        FileError: the folder of the user's own cannot be read.
     """
     shipped: dict[str, Tool] = {}
-    for folder, texts in _templates(resources.folder("templates")):
+    for folder, texts in _stores_last((folder, _texts(folder)) for folder in _folders(resources.folder("templates"))):
         shipped[folder.name] = read_tool(folder.name, texts, others=shipped)
-    known = dict(shipped)
-    for folder, texts in _templates(config):
-        known[folder.name] = _users_own(folder, texts, {**shipped, **known})
-    return dict(sorted(known.items()))
+    own, broken = _own(config, shipped)
+    known = {name: tool for name, tool in {**shipped, **own}.items() if name not in broken}
+    for tool in [tool for tool in known.values() if any(row.of in broken for row in tool.files)]:
+        of = next(row.of for row in tool.files if row.of in broken)
+        broken[tool.name] = TemplateError(f"{tool.title} holds settings of '{of}', whose template is wrong")
+        del known[tool.name]
+    return Known(dict(sorted(known.items())), dict(sorted(broken.items())))
 
 
-def _templates(parent: Path) -> list[tuple[Path, dict[str, str]]]:
-    """Every template folder with its texts; those that speak of other tools' files come last."""
-    found = [(folder, _texts(folder)) for folder in _folders(parent)]
-    return sorted(found, key=lambda template: _is_store(template[1]))
+def _own(config: Path, shipped: Mapping[str, Tool]) -> tuple[dict[str, Tool], dict[str, TemplateError]]:
+    """The user's own tools, and why those are none whose template is wrong."""
+    own: dict[str, Tool] = {}
+    broken: dict[str, TemplateError] = {}
+    templates: list[tuple[Path, dict[str, str]]] = []
+    for folder in _folders(config):
+        try:
+            templates.append((folder, _texts(folder)))
+        except TemplateError as error:
+            broken[folder.name] = error
+    for folder, texts in _stores_last(templates):
+        try:
+            own[folder.name] = _users_own(folder, texts, {**shipped, **own})
+        except TemplateError as error:
+            broken[folder.name] = error
+    return own, broken
+
+
+def _stores_last(templates: Iterable[tuple[Path, dict[str, str]]]) -> list[tuple[Path, dict[str, str]]]:
+    """Template folders with their texts; those that speak of other tools' files come last."""
+    return sorted(templates, key=lambda template: _is_store(template[1]))
 
 
 def _is_store(texts: Mapping[str, str]) -> bool:
@@ -49,14 +92,15 @@ def named(known: Mapping[str, Tool], name: str) -> Tool:
 
     Raises:
         UsageError: there is none.
+        TemplateError: there is one of the user's own, and its template is wrong.
     """
-    if name not in known:
-        from difflib import get_close_matches
-
-        near = get_close_matches(name, known, n=1)
-        meant = f"Did you mean '{near[0]}'? " if near else ""
-        raise UsageError(f"unknown tool '{on_one_line(name)}'", hint=f"{meant}Known: {', '.join(known)}.")
-    return known[name]
+    if name in known:
+        return known[name]
+    if isinstance(known, Known) and name in known.broken:
+        raise known.broken[name]
+    near = close(name, known)
+    meant = f"Did you mean '{near}'? " if near else ""
+    raise UsageError(f"unknown tool '{on_one_line(name)}'", hint=f"{meant}Known: {', '.join(known)}.")
 
 
 def is_installed(tool: Tool, places: Places) -> bool:
@@ -92,20 +136,20 @@ def _texts(folder: Path) -> dict[str, str]:
             texts[file.name] = file.read_bytes().decode()
         except UnicodeDecodeError as error:
             if file.suffix in (".toml", ".json", ".jsonc"):
-                raise TemplateError(f"{on_one_line(str(file))} cannot be read: {error}") from error
+                raise TemplateError(f"{disk.shown(file)} cannot be read: {error}") from error
         except OSError as error:
-            raise TemplateError(f"{on_one_line(str(file))} cannot be read: {error}") from error
+            raise TemplateError(f"{disk.shown(file)} cannot be read: {error}") from error
     return texts
 
 
 def _users_own(folder: Path, texts: Mapping[str, str], others: Mapping[str, Tool]) -> Tool:
     """A tool from the user's config directory: its manifest is checked, the shipped ones are by the tests."""
+    _check_manifest(disk.shown(folder / "tool.toml"), texts["tool.toml"])
     try:
-        _check(texts)
         tool = read_tool(folder.name, texts, is_users_own=True, others=others)
         _check_schemas(tool)
-    except TemplateError as error:
-        raise TemplateError(f"{on_one_line(str(folder))}: {error.message}", hint=error.hint) from error
+    except TemplateError as error:  # which names the tool's folder first
+        raise TemplateError(f"{disk.shown(folder.parent)}/{error.message}", hint=error.hint) from error
     return tool
 
 
@@ -119,33 +163,21 @@ def _check_schemas(tool: Tool) -> None:
         try:
             Draft202012Validator.check_schema(row.schema)
         except SchemaError as error:
-            raise TemplateError(f"the schema of {row.overlay} is none: {on_one_line(error.message)}") from error
+            text = f"{tool.name}: the schema of {row.overlay} is none: {on_one_line(error.message)}"
+            raise TemplateError(text) from error
 
 
-def _check(texts: Mapping[str, str]) -> None:
-    complaint = _complaint(_manifest(texts))
-    if complaint:
-        raise TemplateError(f"tool.toml: {complaint}")
-
-
-def _manifest(texts: Mapping[str, str]) -> dict[str, Any]:
+def _check_manifest(file: str, text: str) -> None:
+    """Everything that the schema of templates does not allow, each with its line."""
     from toolsync import document
-    from toolsync.errors import DocumentError
+    from toolsync.profile.problem import schema_problems
+    from toolsync.profile.reader import line_of
 
     try:
-        data: dict[str, Any] = document.parse(texts["tool.toml"].encode(), "toml").data
+        manifest = document.parse(text.encode(), "toml")
     except DocumentError as error:
-        raise TemplateError(error.at("tool.toml").message, hint=error.hint) from error
-    return data
-
-
-def _complaint(manifest: Mapping[str, Any]) -> str | None:
-    """The first thing that the schema of templates does not allow, or None."""
-    from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import best_match
-
-    error = best_match(Draft202012Validator(resources.schema("tool")).iter_errors(manifest))
-    if error is None:
-        return None
-    path = ".".join(str(step) for step in error.absolute_path)
-    return f"{path}: {error.message}" if path else error.message
+        raise TemplateError(error.at(file).message, hint=error.hint) from error
+    problems = sorted(schema_problems(manifest.data, "tool"), key=lambda problem: line_of(manifest, problem.path))
+    if problems:
+        lines = [f"{file}:{line_of(manifest, problem.path)}: {problem.sentence}" for problem in problems]
+        raise TemplateError("\n".join(lines))

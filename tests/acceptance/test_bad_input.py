@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -15,6 +16,7 @@ from tests.acceptance.machine import Machine
 from tests.conftest import needs
 from tests.keys import invented
 from tests.secret import rings
+from toolsync.registry import tools
 from toolsync.secret.backend import WAYS_OUT
 from toolsync.secret.vault import SystemVault
 
@@ -91,7 +93,7 @@ def _link(name: str, target: str) -> Callable[[Machine], object]:
 
 NO_KEYRING = SystemVault(timeout_seconds=5, choices=())
 LOCKED = SystemVault(timeout_seconds=5, choices=[rings.allowed("Locked")])
-KNOWN = "Known: claude-code, codex, config-toml, settings-json."
+KNOWN = f"Known: {', '.join(tools(Path('/nowhere')))}."
 WRITABLE = "Make it writable (`chmod u+w {}`), or leave this tool out."
 BEGIN_ANEW = "Move it away to begin anew; what was applied before can then no longer be undone."
 
@@ -215,9 +217,10 @@ BAD = {
         "It can by: env, plaintext.",
     ),
     "a fact that no profile has": Bad(
-        _own_tool('{"limit": "<nope>"}'),
-        ("tools",),
-        "@CONFIG_DIR@/tools/mine: mine/a.json: '<nope>' is no fact",
+        _own_tool('{"limit": "<modell>"}'),
+        (*APPLY, "--tool", "mine"),
+        "@CONFIG_DIR@/tools/mine/a.json: '<modell>' is no fact",
+        "Did you mean '<model>'? "
         "Known: anthropic_url, ca_bundle, chat_completions_url, gemini_url, headers, headers_lines, key_command, "
         "key_env, key_file, key_keyring, key_plaintext, key_ref, key_variable, log_latency, log_memory, max_retries, "
         "max_tokens, max_tokens_text, model, model_haiku, model_opus, model_small, model_sonnet, no_proxy, openai_url, "
@@ -300,10 +303,10 @@ def test_with_json_it_is_an_envelope(machine: Machine, bad: Bad) -> None:
 
 def _placed(text: str, machine: Machine) -> str:
     places = {
-        "@HOME@": machine.home,
+        "@HOME@": "~",
         "@CONFIG@": machine.config,
         "@CONFIG_DIR@": machine.config.parent,
-        "@MEMORY@": machine.state / "memory.json",
+        "@MEMORY@": f"~/{(machine.state / 'memory.json').relative_to(machine.home)}",
     }
     for name, path in places.items():
         text = text.replace(name, str(path))
@@ -363,7 +366,7 @@ def test_an_unreadable_file(machine: Machine, mortal: tuple[str, ...]) -> None:
         ran = machine.child(*APPLY, before=mortal, PATH=os.environ["PATH"])
     path.chmod(0o600)  # the search for keys reads everything
     hint = "See who owns it and its folder (`ls -ld`)."
-    assert ran.said == (2, f"error: {path}: permission denied\n  hint: {hint}\n")
+    assert ran.said == (2, f"error: ~/{CLAUDE}: permission denied\n  hint: {hint}\n")
 
 
 def test_an_unreadable_profile(machine: Machine, mortal: tuple[str, ...]) -> None:

@@ -82,3 +82,35 @@ def test_its_folder_may_go_before_undo(machine: Machine) -> None:
     (machine.config.parent / "tools" / "mine").rmdir()
     assert machine.toolsync("undo", "--yes").said == (0, "")
     assert machine.read(".mine/settings.json") == BEFORE
+
+
+def test_a_broken_one_stops_nothing_but_itself(machine: Machine) -> None:
+    _add(machine.config)
+    machine.write(".mine/settings.json", BEFORE)
+    machine.write(".codex/config.toml", 'model = "mine"\n')
+    assert machine.toolsync("apply", "--yes", "--no-ping").code == 0
+    overlay = machine.config.parent / "tools/mine/settings.json"
+    overlay.write_text('{ "model": "<modell>" }\n')
+    said = f"mine is left out: {overlay}: '<modell>' is no fact"
+
+    listed = machine.toolsync("tools", "--json")
+    assert (listed.code, listed.json["messages"][0]["text"]) == (1, said)
+    assert "codex" in {tool["tool"] for tool in listed.json["data"]["tools"]}
+    for command in ("diff", "status", "apply"):
+        ran = machine.toolsync(command, *(("--yes", "--no-ping") if command == "apply" else ()))
+        assert (ran.code, f"problem: {said}\n    Did you mean '<model>'? " in ran.out) == (1, True), command
+    assert machine.toolsync("apply", "--yes", "--no-ping", "--tool", "codex").said == (0, "")
+    asked = machine.toolsync("apply", "--yes", "--no-ping", "--tool", "mine")
+    assert (asked.code, asked.err.startswith(f"error: {overlay}: '<modell>' is no fact\n")) == (2, True)
+
+    assert machine.toolsync("undo", "--yes").said == (0, "")
+    assert machine.read(".mine/settings.json") == BEFORE
+    assert machine.read(".codex/config.toml") == 'model = "mine"\n'
+
+
+def test_a_name_in_the_profile_that_means_no_tool_is_called_one(machine: Machine) -> None:
+    machine.profile('\n[profiles.work.tool.codx]\nmodel = "x"\n')
+    machine.write(".codex/config.toml", "")
+    said = "warning: [profiles.work.tool.codx] means no tool\n    Did you mean 'codex'?\n"
+    for arguments in (("diff",), ("status",), ("apply", "--yes", "--no-ping")):
+        assert said in machine.toolsync(*arguments).out, arguments

@@ -288,16 +288,16 @@ def test_what_a_file_browser_leaves_in_a_folder_does_no_harm(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("manifest", "message"),
     [
-        (f'{MANIFEST}titel = "x"', "tool.toml: file.0: Additional properties are not allowed ('titel' was unexpected)"),
-        (MANIFEST, "mine/s.json is missing"),
+        (f'titel = "x"\n{MANIFEST}', "tool.toml:1: titel: there is no such field; did you mean 'title'?"),
+        (MANIFEST, "s.json is missing"),
     ],
     ids=["schema", "missing file"],
 )
 def test_a_users_own_bad_tool_is_named_with_its_folder(tmp_path: Path, manifest: str, message: str) -> None:
     folder = own(tmp_path, "mine", tool_toml=manifest)
     with pytest.raises(TemplateError) as error:
-        tools(tmp_path)
-    assert error.value.message == f"{folder}: {message}"
+        named(tools(tmp_path), "mine")
+    assert error.value.message == f"{folder}/{message}"
 
 
 def test_an_unknown_tool_is_answered_with_those_there_are() -> None:

@@ -18,6 +18,7 @@ def chosen(scope: Scope) -> tuple[list[ToolPlan], list[Skipped]]:
 
     Raises:
         UsageError: an unknown tool is asked for, or there is none at all.
+        TemplateError: there would be one, were its template right.
         PlanRefusedError: a store's chosen row and the file that it stands for would disagree.
         SecretError: see `fitted`.
     """
@@ -30,6 +31,8 @@ def chosen(scope: Scope) -> tuple[list[ToolPlan], list[Skipped]]:
         else:
             plans[tool.name] = outcome
     if not plans and not skipped and not switched_off(scope):
+        for error in scope.known.broken.values():
+            raise error
         raise UsageError(
             "none of the tools that toolsync knows is found on this machine",
             hint="`toolsync tools` lists them; `--tool NAME` applies one all the same.",

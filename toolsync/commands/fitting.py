@@ -14,6 +14,7 @@ from toolsync.commands.tracing import Notice, called
 from toolsync.facts import Fact, Facts, facts
 from toolsync.gateways import Gateway
 from toolsync.profile import Profile, for_tool
+from toolsync.registry import Known
 from toolsync.remembered import Memory
 from toolsync.session import Session
 from toolsync.tool import Tool
@@ -52,7 +53,7 @@ class Scope:
     session: Session
     wish: Wish
     profile: Profile
-    known: Mapping[str, Tool]
+    known: Known
     memory: Memory
 
     @property

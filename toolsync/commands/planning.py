@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from toolsync import disk, registry
 from toolsync import memory as memories
+from toolsync.commands import aside
 from toolsync.commands.choosing import chosen, switched_off
 from toolsync.commands.fitting import Scope, Skipped, ToolPlan, Wish, remembered_tools
 from toolsync.commands.guarding import ignored_lines
@@ -37,6 +38,7 @@ class Plan:
         memory: what is remembered so far.
         memory_sha256: of memory's file when it was read; None where there was none.
         unkept: the user's own values that no keyring can keep for undo.
+        asides: what concerns no planned tool: templates that cannot be used, names in the profile that mean no tool.
         shelves: the stores that take part, as they were read.
     """
 
@@ -49,6 +51,7 @@ class Plan:
     memory_sha256: str | None = None
     unkept: tuple[Notice, ...] = ()
     shelves: tuple[Shelf, ...] = ()
+    asides: tuple[Notice, ...] = ()
 
     @property
     def is_nothing(self) -> bool:
@@ -58,7 +61,7 @@ class Plan:
     @property
     def notices(self) -> tuple[Notice, ...]:
         """What a person should know before saying yes, of all tools."""
-        return (*self.unkept, *(notice for tool in self.tools for notice in tool.notices))
+        return (*self.asides, *self.unkept, *(notice for tool in self.tools for notice in tool.notices))
 
 
 def plan_apply(session: Session, wish: Wish) -> Plan:
@@ -103,6 +106,7 @@ def plan_apply(session: Session, wish: Wish) -> Plan:
         snapshot.sha256,
         unkept,
         tuple(table.shelves.values()),
+        (*(() if wish.tools else aside.broken(known)), *aside.strays(profile, known)),
     )
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from toolsync import registry
-from toolsync.commands.result import Result
+from toolsync.commands import aside
+from toolsync.commands.result import DONE, PROBLEM, Message, Result
 from toolsync.errors import TemplateError
 from toolsync.paths import candidates
 from toolsync.session import Session
@@ -13,13 +14,11 @@ from toolsync.tool import FileRow, Tool
 
 
 def tools(session: Session) -> Result:
-    """Every known tool.
-
-    Raises:
-        TemplateError: one of the user's own templates is wrong.
-    """
+    """Every known tool; those of the user's own whose templates are wrong are named."""
     known = registry.tools(session.config.parent)
-    return Result("tools", {"tools": [_described(session, tool) for tool in known.values()]})
+    problems = tuple(Message("problem", one.text, one.hint) for one in aside.broken(known))
+    data = {"tools": [_described(session, tool) for tool in known.values()]}
+    return Result("tools", data, problems, PROBLEM if problems else DONE)
 
 
 def _described(session: Session, tool: Tool) -> dict[str, Any]:

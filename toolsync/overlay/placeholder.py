@@ -10,6 +10,7 @@ from toolsync.document import Value
 from toolsync.errors import MissingFactError, TemplateError
 from toolsync.facts import TYPES, WAYS, Facts
 from toolsync.overlay.model import ABSENT, UNSET, Want
+from toolsync.profile.wording import close
 
 NOW = "now"
 """The time of writing, as the tool spells it."""
@@ -100,7 +101,9 @@ def _value(match: re.Match[str], facts: Facts, now: str) -> Value | Want:
 def _otherwise(name: str, otherwise: str | None) -> Value | Want:
     """What stands for the fact where it is unset."""
     if name not in _KNOWN and name not in (NOW, _ABSENT):
-        raise TemplateError(f"'<{name}>' is no fact", hint=f"Known: {', '.join(sorted(_KNOWN))}.")
+        near = close(name, _KNOWN)
+        meant = f"Did you mean '<{near}>'? " if near else ""
+        raise TemplateError(f"'<{name}>' is no fact", hint=f"{meant}Known: {', '.join(sorted(_KNOWN))}.")
     if otherwise is None or otherwise == "?":
         return UNSET
     if otherwise == f"|{_ABSENT}":

@@ -1,4 +1,4 @@
-"""What is wrong with a profile by its schema, in words that need no knowledge of JSON Schema."""
+"""What is wrong with a profile, or a template, by its schema, in words that need no knowledge of JSON Schema."""
 
 from __future__ import annotations
 
@@ -35,30 +35,40 @@ class Problem:
 
 @dataclass(frozen=True)
 class _Violation:
-    """A schema keyword that is not met: its value in the schema, what stands in the file, and where."""
+    """A schema keyword that is not met: its value in the schema, what stands in the file, and where.
+
+    `name` is the schema's; `inner` is what is wrong by each of the rules that `anyOf` offers.
+    """
 
     path: KeyPath
     keyword: str
     limit: Any
     found: Value
     schema: Mapping[str, Any]
+    name: str
+    inner: tuple[_Violation, ...] = ()
 
 
-def schema_problems(data: Value) -> Iterator[Problem]:
-    """Every way in which `data` does not meet `schemas/profile.schema.json`."""
-    for error in _validator().iter_errors(data):
-        yield from WORDS[str(error.validator)](_violation(error))
+def schema_problems(data: Value, name: str = "profile") -> Iterator[Problem]:
+    """Every way in which `data` does not meet `schemas/<name>.schema.json`."""
+    for error in _validator(name).iter_errors(data):
+        yield from _worded(_violation(error, name))
 
 
-def _violation(error: ValidationError) -> _Violation:
+def _worded(violation: _Violation) -> Iterator[Problem]:
+    return WORDS[violation.keyword](violation)
+
+
+def _violation(error: ValidationError, name: str) -> _Violation:
     is_about_a_name = "propertyNames" in error.schema_path
     path = (*error.absolute_path, *([str(error.instance)] if is_about_a_name else []))
     schema = error.schema if isinstance(error.schema, Mapping) else {}
-    return _Violation(path, str(error.validator), error.validator_value, error.instance, schema)
+    inner = tuple(_violation(one, name) for one in error.context or ())
+    return _Violation(path, str(error.validator), error.validator_value, error.instance, schema, name, inner)
 
 
 @cache
-def _validator() -> Validator:
+def _validator(name: str) -> Validator:
     from jsonschema import Draft202012Validator, validators  # costs three starts of the interpreter
 
     checker = Draft202012Validator.TYPE_CHECKER.redefine_many({"integer": _is_integer, "number": _is_number})
@@ -66,7 +76,7 @@ def _validator() -> Validator:
     strict = extend(
         Draft202012Validator, {"pattern": _pattern_errors, "required": _required_errors}, type_checker=checker
     )
-    return strict(rules.file_rules())
+    return strict(rules.file_rules(name))
 
 
 def _is_integer(_: object, instance: object) -> bool:
@@ -98,7 +108,12 @@ def _required_errors(_: object, names: list[str], instance: object, __: object) 
 
 
 def _type(violation: _Violation) -> Iterator[Problem]:
-    yield _about(violation, f"is not {_TYPES[violation.limit]}")
+    yield _about(violation, f"is not {' or '.join(_types(violation))}")
+
+
+def _types(violation: _Violation) -> list[str]:
+    limits = [violation.limit] if isinstance(violation.limit, str) else violation.limit
+    return [_TYPES[limit] for limit in limits]
 
 
 _TYPES = {
@@ -133,17 +148,32 @@ def _unknown(violation: _Violation) -> Iterator[Problem]:
     known = violation.schema["properties"]
     for name in violation.found:
         if name not in known:
-            yield Problem((*violation.path, name), _advice(name, known))
+            yield Problem((*violation.path, name), _advice(name, known, violation.name))
 
 
-def _advice(name: str, known: rules.Rules) -> str:
+def _advice(name: str, known: rules.Rules, schema: str) -> str:
     for table, below in known.items():
-        if name in rules.fields(below):
+        if name in rules.fields(below, schema):
             return f"there is no such field here; it belongs in the table '{table}'"
     nearest = close(name, known)
     if nearest:
         return f"there is no such field; did you mean '{nearest}'?"
     return f"there is no such field; there are {', '.join(known)}"
+
+
+def _any_of(violation: _Violation) -> Iterator[Problem]:
+    """None of the forms that the value may have: what is wrong by the form that it comes nearest to."""
+    deepest = max(violation.inner, key=lambda inner: len(inner.path))
+    if len(deepest.path) > len(violation.path) or any(inner.keyword != "type" for inner in violation.inner):
+        yield from _worded(next((inner for inner in violation.inner if inner.keyword != "type"), deepest))
+        return
+    kinds = dict.fromkeys(kind for inner in violation.inner for kind in _types(inner))
+    yield _about(violation, f"is not {' or '.join(kinds)}")
+
+
+def _one_of(violation: _Violation) -> Iterator[Problem]:
+    names = [name for form in violation.limit for name in form["required"]]
+    yield _about(violation, f"must say one of {', '.join(names)}, and one only")
 
 
 def _said(verdict: str) -> Callable[[_Violation], Iterator[Problem]]:
@@ -156,6 +186,8 @@ WORDS: Mapping[str, Callable[[_Violation], Iterator[Problem]]] = {
     "pattern": _pattern,
     "required": _required,
     "additionalProperties": _unknown,
+    "anyOf": _any_of,
+    "oneOf": _one_of,
     "minLength": _said("is empty"),
     "minItems": _said("is empty"),
     "uniqueItems": _said("names something twice"),
@@ -163,7 +195,7 @@ WORDS: Mapping[str, Callable[[_Violation], Iterator[Problem]]] = {
     "exclusiveMinimum": _said("is not more than {}"),
     "maximum": _said("is more than {}"),
 }
-"""Schema keyword to words; a test holds that the schema uses no other."""
+"""Schema keyword to words; a test holds that the schemas use no other."""
 
 
 def _about(violation: _Violation, verdict: str) -> Problem:

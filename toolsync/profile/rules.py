@@ -1,4 +1,4 @@
-"""What the schema says of a profile's fields."""
+"""What the schema says of a profile's fields; `schema` names another one of `schemas/`."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ Rules = Mapping[str, Any]
 """A piece of JSON Schema."""
 
 
-def file_rules() -> Rules:
+def file_rules(schema: str = "profile") -> Rules:
     """The whole file's."""
-    return resources.schema("profile")
+    return resources.schema(schema)
 
 
-def named(name: str) -> Rules:
+def named(name: str, schema: str = "profile") -> Rules:
     """Those under `$defs`."""
-    rules: Rules = file_rules()["$defs"][name]
+    rules: Rules = file_rules(schema)["$defs"][name]
     return rules
 
 
-def fields(rules: Rules) -> dict[str, Rules]:
+def fields(rules: Rules, schema: str = "profile") -> dict[str, Rules]:
     """A table's fields, each with its rules in full."""
-    return {name: full(below) for name, below in full(rules).get("properties", {}).items()}
+    return {name: full(below, schema) for name, below in full(rules, schema).get("properties", {}).items()}
 
 
-def full(rules: Rules) -> Rules:
+def full(rules: Rules, schema: str = "profile") -> Rules:
     """`rules` with what `$ref` names, which what stands beside it overrides."""
-    return {**named(rules["$ref"].rpartition("/")[2]), **rules} if "$ref" in rules else rules
+    return {**named(rules["$ref"].rpartition("/")[2], schema), **rules} if "$ref" in rules else rules
 
 
 def of_field(path: KeyPath) -> Rules | None:

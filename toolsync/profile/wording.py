@@ -33,7 +33,7 @@ def close(word: str, words: Iterable[str]) -> str | None:
     from difflib import get_close_matches  # only a mistake needs it
 
     plain = {_plain(known): known for known in words}
-    found = get_close_matches(_plain(word), plain, n=1, cutoff=0.6)
+    found = get_close_matches(_plain(word), plain, n=1, cutoff=0.7)
     return plain[found[0]] if found else None
 
 

@@ -1,0 +1,31 @@
+"""What a person should know that concerns no planned tool: templates that cannot be used, names that mean no tool."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from toolsync.commands.tracing import Notice
+from toolsync.errors import TemplateError
+from toolsync.profile import Profile
+from toolsync.profile.wording import close, one_line
+from toolsync.registry import Known
+
+
+def broken(known: Known) -> Iterator[Notice]:
+    """The user's own templates that cannot be used."""
+    for name, error in known.broken.items():
+        yield Notice(name, f"{one_line(name)} is left out: {_told(error)}", error.hint, is_problem=True)
+
+
+def _told(error: TemplateError) -> str:
+    return error.message.replace("\n", "\n    ")
+
+
+def strays(profile: Profile, known: Known) -> Iterator[Notice]:
+    """What the profile says of tools that there are not."""
+    names: Mapping[str, object] = {**known, **known.broken}
+    for name in profile.tool:
+        if name not in names:
+            near = close(name, names)
+            text = f"[profiles.{profile.name}.tool.{one_line(name)}] means no tool"
+            yield Notice(name, text, f"Did you mean '{near}'?" if near else "`toolsync tools` lists those there are.")
