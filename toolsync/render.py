@@ -178,16 +178,28 @@ def _status(data: Mapping[str, Any]) -> Iterator[Line]:
     for tool in data["tools"]:
         for file in tool["files"]:
             yield from _drifted(file)
+    if data["waiting"]:
+        verb = "waits" if data["waiting"] == 1 else "wait"
+        yield Line(f"{_files(data['waiting'])} {verb} for `toolsync apply`.", "look")
 
 
 def _drifted(file: Mapping[str, Any]) -> Iterator[Line]:
+    """Value by value what is not as it should be, where something of the file was applied."""
+    if all(value["applied"] == "never" for value in file["values"]):
+        return
     for value in file["values"]:
         if value["applied"] in ("changed", "gone") or value["wanted"] == "differs":
             state = f"{_APPLIED[value['applied']]}; {_WANTED[value['wanted']]}"
             yield Line(f"  {file['shown']}: {value['path']}: {state}", "look")
 
 
-_APPLIED = {"same": "as applied", "changed": "changed since", "gone": "taken out since", "never": "not applied yet"}
+_APPLIED = {
+    "same": "as applied",
+    "unknown": "unknown",
+    "changed": "changed since",
+    "gone": "taken out since",
+    "never": "not applied yet",
+}
 _WANTED = {"same": "as the profile wants", "differs": "differs from the profile", "unknown": "unknown"}
 
 

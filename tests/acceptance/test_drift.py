@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -75,13 +77,58 @@ def test_a_value_taken_out_is_drift(applied: Machine) -> None:
     assert "  ~/.claude/settings.json: apiKeyHelper: taken out since; differs from the profile\n" in status.out
 
 
-def test_a_file_that_is_gone_or_broken_is_drift(applied: Machine) -> None:
+def test_a_file_that_is_gone_is_drift(applied: Machine) -> None:
     (applied.home / CODEX).unlink()
-    assert applied.toolsync("status").code == 1
-    applied.write(CODEX, "model = \n")
-    broken = applied.toolsync("status")
-    assert broken.code == 1
-    assert "problem: ~/.codex/config.toml:1:9: " in broken.out
+    status = applied.toolsync("status")
+    assert status.code == 1
+    assert "codex        ~/.codex/config.toml     taken out since      differs from the profile\n" in status.out
+    assert status.out.endswith("1 file waits for `toolsync apply`.\n")
+
+
+UNREADABLE = {
+    "broken": (lambda path: path.write_text("model = \n"), "~/.codex/config.toml:1:9: this is no value"),
+    "a folder": (lambda path: (path.unlink(), path.mkdir()), "~/.codex/config.toml is a folder"),
+}
+
+
+@pytest.mark.parametrize(("spoil", "said"), UNREADABLE.values(), ids=UNREADABLE)
+def test_what_stands_in_a_file_that_cannot_be_read_is_unknown(
+    applied: Machine, spoil: Callable[[Path], object], said: str
+) -> None:
+    spoil(applied.home / CODEX)
+    status, data = applied.toolsync("status"), applied.toolsync("status", "--json").json["data"]
+    assert status.code == 1
+    first, *rest = [line for line in status.out.splitlines() if not line.startswith(("Tool ", "claude-code "))]
+    assert first == "codex        ~/.codex/config.toml     unknown              unknown"
+    assert [line for line in rest if line.startswith("problem: ")] == [rest[0]]
+    assert said in rest[0]
+    assert "taken out since" not in status.out
+    codex = data["tools"][1]["files"][0]
+    assert {codex["applied"], codex["wanted"], *(value["applied"] for value in codex["values"])} == {"unknown"}
+    assert (data["drift"], data["waiting"]) == (0, 0)
+
+
+def test_a_broken_file_is_named_once_behind_its_link_too(machine: Machine) -> None:
+    real = machine.write("dots/codex.toml", "")
+    (machine.home / CODEX).parent.mkdir()
+    (machine.home / CODEX).symlink_to(real)
+    assert machine.toolsync("apply", "--yes", "--no-ping").code == 0
+    real.write_text("model = \n")
+    assert machine.toolsync("status").out.count("problem: ") == 1
+
+
+def test_of_tools_that_were_never_applied_each_file_is_one_line(machine: Machine) -> None:
+    machine.write(CODEX, "")
+    machine.write(CLAUDE, "{}\n")
+    status = machine.toolsync("status")
+    assert status.code == 1
+    assert status.out.splitlines() == [
+        "Tool         File                     Last applied vs now  Now vs profile",
+        "claude-code  ~/.claude/settings.json  not applied yet      differs from the profile",
+        "codex        ~/.codex/config.toml     not applied yet      differs from the profile",
+        "2 files wait for `toolsync apply`.",
+    ]
+    assert machine.toolsync("status", "--json").json["data"]["drift"] == 0
 
 
 def test_a_changed_profile_waits(applied: Machine) -> None:

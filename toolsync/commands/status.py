@@ -15,13 +15,13 @@ from toolsync.commands.stores import text_at
 from toolsync.document import MISSING, Document
 from toolsync.document.keypath import parse as parse_path
 from toolsync.document.keypath import spell
-from toolsync.errors import ToolsyncError
+from toolsync.errors import DocumentError, ToolsyncError
 from toolsync.masking import printable
 from toolsync.plan import stands
 from toolsync.remembered import LayerMemory, Memory, Remembered
 from toolsync.session import Session
 
-Applied = Literal["same", "changed", "gone", "never"]
+Applied = Literal["same", "unknown", "changed", "gone", "never"]
 Wanted = Literal["same", "differs", "unknown"]
 
 
@@ -43,6 +43,11 @@ class Place:
     applied: Applied
     wanted: Wanted
 
+    @property
+    def is_drift(self) -> bool:
+        """Whether something that was applied is not what it was, or not what it should be."""
+        return self.applied in ("changed", "gone") or (self.wanted == "differs" and self.applied != "never")
+
 
 def status(session: Session, wish: Wish) -> Result:
     """Every place that toolsync wrote or would write, and whether it drifted.
@@ -54,17 +59,20 @@ def status(session: Session, wish: Wish) -> Result:
     memory = memories.read(memories.path_in(session.state))
     _check(session, wish)
     plan, problem = _plan(session, wish)
-    places = sorted(_places(session, memory, plan, wish), key=lambda place: (place.tool, place.file))
-    drifted = [place for place in places if place.applied in ("changed", "gone") or place.wanted == "differs"]
-    messages = [*_messages(session, plan), *([problem] if problem else [])]
+    standing = _Standing(session)
+    places = sorted(_places(memory, plan, wish, standing), key=lambda place: (place.tool, place.file))
+    drifted = [place for place in places if place.is_drift]
+    waiting = {place.file for place in places if place.wanted == "differs"}
+    messages = [*_messages(session, plan), *([problem] if problem else []), *standing.news(problem)]
     data = {
         "profile": plan.profile.name if plan and plan.profile else None,
         "applied_profile": memory.profile,
         "tools": _by_tool(session, places, memory),
         "drift": len(drifted),
+        "waiting": len(waiting),
         "recovery_due": transaction.pending(session.state),
     }
-    is_problem = bool(drifted) or data["recovery_due"] or any(message.level == "problem" for message in messages)
+    is_problem = drifted or waiting or data["recovery_due"] or any(message.level == "problem" for message in messages)
     return Result("status", data, tuple(messages), PROBLEM if is_problem else DONE)
 
 
@@ -95,42 +103,65 @@ def _messages(session: Session, plan: Plan | None) -> Iterator[Message]:
         yield Message("note", f"{skipped.tool.title} is left out: {skipped.reason}", skipped.hint)
 
 
-def _places(session: Session, memory: Memory, plan: Plan | None, wish: Wish) -> Iterator[Place]:
-    wanted = (
-        {}
-        if plan is None
-        else {(change.tool, file.path, change.path) for file in plan.files for change in file.changes}
-    )
+def _places(memory: Memory, plan: Plan | None, wish: Wish, standing: _Standing) -> Iterator[Place]:
+    changes = [(change.tool, file.path, change.path) for file in plan.files for change in file.changes] if plan else []
+    wanted = dict.fromkeys(changes)  # in the plan's order
     seen: set[tuple[str, str, Any]] = set()
     for real, file in memory.files.items():
         for layer in file.layers:
             if wish.tools and layer.tool not in wish.tools:
                 continue
-            now = _now(session, real, layer)
             for value in layer.values:
-                path = parse_path(value.path)
-                seen.add((layer.tool, real, path))
-                differs: Wanted = "differs" if (layer.tool, real, path) in wanted else "same"
-                yield Place(
-                    layer.tool, real, value.path, _applied(now, memory, value), "unknown" if plan is None else differs
-                )
+                place = layer.tool, real, parse_path(value.path)
+                seen.add(place)
+                differs: Wanted = "unknown" if plan is None else "differs" if place in wanted else "same"
+                yield Place(layer.tool, real, value.path, standing.applied(real, layer, memory, value), differs)
     for tool, real, path in wanted:
         if (tool, real, path) not in seen:
             yield Place(tool, real, spell(path), "never", "differs")
 
 
-def _now(session: Session, real: str, layer: LayerMemory) -> Document | None:
-    tool = registry.tools(session.config.parent).get(layer.tool)
-    row = next((row for row in tool.files if row.overlay == layer.overlay), None) if tool else None
-    if tool and row and row.part:
-        text = text_at(session, tool, real)
-        raw = None if text is None else text.encode()
-    else:
-        raw = disk.read(Path(real)).raw
-    try:
+class _Standing:
+    """The files as they stand now, each read once; what cannot be read is unknown, and said."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._known = registry.tools(session.config.parent)
+        self._documents: dict[tuple[str, str], Document | None] = {}
+        self._errors: dict[str, ToolsyncError] = {}
+
+    def applied(self, real: str, layer: LayerMemory, memory: Memory, value: Remembered) -> Applied:
+        """What was applied at one place of a file, against now."""
+        now = self._now(real, layer)
+        return "unknown" if real in self._errors else _applied(now, memory, value)
+
+    def news(self, problem: Message | None) -> Iterator[Message]:
+        """Why files are unknown, once for each; without what the plan's own problem says of them already."""
+        said = problem.text.splitlines() if problem else []
+        for real, error in self._errors.items():
+            if not any(line.endswith(error.message) for line in said):
+                named = error.at(self._session.shown(real)) if isinstance(error, DocumentError) else error
+                yield Message("problem", named.message, error.hint)
+
+    def _now(self, real: str, layer: LayerMemory) -> Document | None:
+        key = real, layer.tool
+        if key not in self._documents:
+            try:
+                self._documents[key] = self._read(real, layer)
+            except ToolsyncError as error:
+                self._documents[key] = None
+                self._errors[real] = error
+        return self._documents[key]
+
+    def _read(self, real: str, layer: LayerMemory) -> Document | None:
+        tool = self._known.get(layer.tool)
+        row = next((row for row in tool.files if row.overlay == layer.overlay), None) if tool else None
+        if tool and row and row.part:
+            text = text_at(self._session, tool, real)
+            raw = None if text is None else text.encode()
+        else:
+            raw = disk.read(Path(real)).raw
         return None if raw is None else document.parse(raw, row.format if row else document.format_of(real))
-    except ToolsyncError:
-        return None
 
 
 def _applied(now: Document | None, memory: Memory, value: Remembered) -> Applied:
@@ -168,7 +199,7 @@ def _by_file(session: Session, places: Sequence[Place], memory: Memory) -> list[
     ]
 
 
-_APPLIED: Mapping[str, int] = {"same": 0, "never": 1, "changed": 2, "gone": 3}
+_APPLIED: Mapping[str, int] = {"same": 0, "never": 1, "unknown": 2, "changed": 3, "gone": 4}
 _WANTED: Mapping[str, int] = {"same": 0, "unknown": 1, "differs": 2}
 
 
