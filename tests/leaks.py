@@ -39,6 +39,11 @@ ALLOWED: Sequence[tuple[str, str, str]] = (
         "the user's own key, where the user had it before toolsync came and has it again after undo",
     ),
     (
+        r"acceptance/test_copies.py::test_status_and_diff_say_that_it_stands_there",
+        r"file machine-0/home/\.claude/settings\.json",
+        "the plaintext way, agreed to before the profile forbade it: nothing takes it back there",
+    ),
+    (
         r"test_conflicts.py::test_a_(project_with_a_token|key_in_the_login)",
         r"file machine-0/home/(\.claude\.json|project/\.claude/settings\.local\.json)",
         "the user's own key, in a file that toolsync only reads",
@@ -68,6 +73,11 @@ ALLOWED: Sequence[tuple[str, str, str]] = (
         r"(test_golden.py::.*\[cline-|acceptance/test_cline.py::)",
         r"file (machine-\d+/)?home/(\.cline/data/(secrets|settings/providers)|c/data/secrets|p)\.json",
         "where Cline keeps every provider's key: the user's own, and ours by consent",
+    ),
+    (
+        r"^$",  # the home that the real clients of Cline share, and those of its variants
+        r"file cline\d+/(variant-\d+/)?\.cline/data/(secrets|settings/providers)\.json",
+        "likewise, and in the variants that are judged by whether another provider's key stays",
     ),
     (
         r"test_key_print.py::test_a_key_in_the_place_of_a_reference_is_not_shown",

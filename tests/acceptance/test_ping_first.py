@@ -99,10 +99,10 @@ def test_no_ping_asks_nobody(ready: Machine, gateway: LoopbackGateway) -> None:
     assert gateway.base_url in ready.read(CLAUDE)
 
 
-def test_force_writes_and_says_what_failed(ready: Machine, gateway: LoopbackGateway) -> None:
+def test_force_writes_says_what_failed_and_ends_with_1(ready: Machine, gateway: LoopbackGateway) -> None:
     ready.profile(base_url=f"{gateway.base_url}/typo")
     ran = ready.toolsync("apply", "--yes", "--force")
-    assert ran.said == (0, "")
+    assert ran.said == (1, "")
     assert f"✗ {gateway.base_url}/typo/v1/messages (anthropic-messages): nothing answers there (404)" in ran.out
     assert "/typo" in ready.read(CLAUDE)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 from toolsync import transaction
 from toolsync.commands.carry import carry_out
-from toolsync.commands.describe import described_file, described_tool, left_messages
+from toolsync.commands.describe import described_file, described_tool, left_messages, skipped_message
 from toolsync.commands.guarding import still_exposed, stop_at_exposed
 from toolsync.commands.helper_check import helper_complaints
 from toolsync.commands.pinging import Pinged, ping_all
@@ -25,7 +25,7 @@ class Options:
 
     Attributes:
         ping: whether the gateway is asked before anything is written.
-        force: whether a failing ping is only reported.
+        force: whether what is planned is written although a ping fails, which is still a problem.
     """
 
     ping: bool = True
@@ -92,15 +92,14 @@ def plan_messages(session: Session, planned: Plan) -> Iterator[Message]:
     for notice in planned.notices:
         yield Message("problem" if notice.is_problem else "warning", notice.text, notice.hint)
     for skipped in planned.skipped:
-        level: Literal["problem", "note"] = "problem" if skipped.is_asked else "note"
-        yield Message(level, f"{skipped.tool.title} is left out: {skipped.reason}", skipped.hint)
+        yield skipped_message(skipped, "warning", "problem" if skipped.is_asked else "note")
     yield from left_messages(session, planned)
 
 
 def _ping_messages(pinged: Iterable[Pinged]) -> Iterator[Message]:
     for one in pinged:
         if one.problem:
-            yield Message("warning", f"{one.address}: {one.problem}", one.ping.hint)
+            yield Message("problem", f"{one.address}: {one.problem}", one.ping.hint)
         elif one.ping.warning:
             yield Message("warning", one.ping.warning)
 

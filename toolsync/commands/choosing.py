@@ -27,7 +27,7 @@ def chosen(scope: Scope) -> tuple[list[ToolPlan], list[Skipped]]:
     for tool in _candidates(scope):
         outcome = fitted(scope, tool)
         if isinstance(outcome, Skipped):
-            skipped.append(replace(outcome, is_asked=bool(scope.wish.tools)))
+            skipped.append(replace(outcome, is_asked=bool(scope.wish.tools) and not outcome.holds_copy))
         else:
             plans[tool.name] = outcome
     if not plans and not skipped and not switched_off(scope):

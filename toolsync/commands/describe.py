@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from toolsync.commands.guarding import uncovered
-from toolsync.commands.planning import Plan, ToolPlan
-from toolsync.commands.result import Message
+from toolsync.commands.planning import Plan, Skipped, ToolPlan
+from toolsync.commands.result import Level, Message
 from toolsync.difference import shown_value, unified
 from toolsync.document.keypath import spell
 from toolsync.masking import printable
@@ -54,6 +54,13 @@ def described_tool(tool: ToolPlan, session: Session) -> dict[str, Any]:
         "files": [session.shown(file) for file in tool.files],
         "reload": tool.tool.reload,
     }
+
+
+def skipped_message(skipped: Skipped, if_copy: Level, otherwise: Level) -> Message:
+    """Why a tool is left out; `if_copy` is how much it matters that it holds a copy of the key that it must not."""
+    if skipped.holds_copy:
+        return Message(if_copy, f"{skipped.tool.title}: {skipped.reason}", skipped.hint)
+    return Message(otherwise, f"{skipped.tool.title} is left out: {skipped.reason}", skipped.hint)
 
 
 def left_messages(session: Session, plan: Plan) -> Iterator[Message]:

@@ -61,6 +61,11 @@ class Scope:
         """The tools of which something is applied."""
         return remembered_tools(self.memory)
 
+    def holds_copy(self, tool: str) -> bool:
+        """Whether a copy of the key was applied to the tool's own file."""
+        layers = (layer for file in self.memory.files.values() for layer in file.layers)
+        return any(layer.tool == tool and layer.holds_key for layer in layers)
+
     def overrides(self, tool: str) -> Mapping[str, Any]:
         """What the profile says of one tool."""
         return self.profile.tool.get(tool, {})
@@ -81,6 +86,7 @@ class Skipped:
         hint: what to do about it.
         needs_consent: whether consent to a copy of the key in the tool's own file would help.
         is_asked: whether the tool was asked for by name.
+        holds_copy: whether its file holds a copy of the key that the profile forbids: it is given back.
     """
 
     tool: Tool
@@ -88,6 +94,7 @@ class Skipped:
     hint: str = ""
     needs_consent: bool = False
     is_asked: bool = False
+    holds_copy: bool = False
 
 
 @dataclass(frozen=True)
@@ -123,6 +130,8 @@ def fitted(scope: Scope, tool: Tool) -> ToolPlan | Skipped:
     overrides = scope.overrides(tool.name)
     if overrides.get("enabled") is False:
         return Skipped(tool, f"profile '{profile.name}' sets enabled = false for it")
+    if any(row.each for row in tool.files) and not overrides.get("paths"):
+        return _pathless(tool, profile)
     gateway = gateways.gateways(session.config.parent).get(profile.gateway or "")
     reason = _unserved(tool, profile, gateway)
     if reason:
@@ -132,12 +141,12 @@ def fitted(scope: Scope, tool: Tool) -> ToolPlan | Skipped:
     secret = secret_headers(seen, tool)
     if secret and not consent:
         reason = f"the header {secret[0]} is secret, and a copy of it would stand in its own file"
-        return _unconsented(tool, profile, reason)
+        return _unconsented(scope, tool, reason)
     seen = with_headers(session, seen) if secret else seen
     given = _facts(seen, gateway)
     way = delivery(session, tool, profile, consent=consent, key_variable=given["key_variable"].value)
     if isinstance(way, str):
-        return _unconsented(tool, profile, way)
+        return _unconsented(scope, tool, way)
     own = _with_lists({**given, **way.facts}, overrides)
     return ToolPlan(tool, way, seen, own, _of(scope, tool), notices=tuple(_exposures(tool, seen)))
 
@@ -161,15 +170,27 @@ def _has_consent(scope: Scope, tool: Tool) -> bool:
     """Whether the tool's own file may hold a copy of the key; asked once, for one that holds a copy already."""
     if scope.profile.plaintext != "ask":
         return scope.profile.plaintext == "allow"
-    layers = (layer for file in scope.memory.files.values() for layer in file.layers)
-    return scope.wish.allow_plaintext or any(layer.tool == tool.name and layer.holds_key for layer in layers)
+    return scope.wish.allow_plaintext or scope.holds_copy(tool.name)
 
 
-def _unconsented(tool: Tool, profile: Profile, reason: str) -> Skipped:
+def _pathless(tool: Tool, profile: Profile) -> Skipped:
+    file = next(row.overlay for row in tool.files if row.each)
+    example = f"'tool.{tool.name}.paths=[\"~/service/{file}\"]'"
+    hint = f"Name its files: `toolsync profile edit {profile.name} --set {example}`."
+    return Skipped(tool, f"profile '{profile.name}' names no `paths` for it", hint)
+
+
+def _unconsented(scope: Scope, tool: Tool, reason: str) -> Skipped:
+    profile = scope.profile
+    if profile.plaintext == "never" and scope.holds_copy(tool.name):
+        return Skipped(tool, _FORBIDDEN, "Applying takes it out, and gives back what stood there.", holds_copy=True)
     if profile.plaintext == "never":
         return Skipped(tool, reason)
     hint = '`--allow-plaintext`, or `plaintext = "allow"` in the profile, gives it.'
     return Skipped(tool, reason, hint + _other_way(tool, profile), needs_consent=True)
+
+
+_FORBIDDEN = 'a copy of the key stands in its own file, and the profile says plaintext = "never"'
 
 
 def _other_way(tool: Tool, profile: Profile) -> str:

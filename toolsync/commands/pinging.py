@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from toolsync.address import Dialect
+from toolsync.commands.describe import skipped_message
 from toolsync.commands.headers import header_value
-from toolsync.commands.planning import Plan, Skipped, ToolPlan, Wish, plan_apply
+from toolsync.commands.planning import Plan, ToolPlan, Wish, plan_apply
 from toolsync.commands.result import DONE, REFUSED, Message, Result
 from toolsync.masking import Secret
 from toolsync.probe import Network, Ping, PingRequest, ping
@@ -58,13 +59,9 @@ def run(session: Session, wish: Wish) -> Result:
     messages = [
         Message("problem", f"{one.address} ({', '.join(one.tools)})", one.ping.hint) for one in pinged if one.problem
     ]
-    notes = [_left_out(skipped) for skipped in planned.skipped]
+    notes = [skipped_message(skipped, "note", "note") for skipped in planned.skipped]
     exit_code = REFUSED if messages else DONE
     return Result("ping", {"pings": [one.data() for one in pinged]}, (*messages, *_warnings(pinged), *notes), exit_code)
-
-
-def _left_out(skipped: Skipped) -> Message:
-    return Message("note", f"{skipped.tool.title} is left out: {skipped.reason}", skipped.hint)
 
 
 def _warnings(pinged: tuple[Pinged, ...]) -> Iterator[Message]:

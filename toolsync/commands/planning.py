@@ -79,7 +79,8 @@ def plan_apply(session: Session, wish: Wish) -> Plan:
     known = registry.tools(session.config.parent)
     scope = Scope(session, wish, profile, known, memory)
     taking, skipped = chosen(scope)
-    in_scope = {tool.tool.name for tool in taking} | switched_off(scope)
+    leaving = switched_off(scope) | {one.tool.name for one in skipped if one.holds_copy}
+    in_scope = {tool.tool.name for tool in taking} | leaving
     table = Table(session, memory, known, in_scope, profile.name)
     seated: list[ToolPlan] = []
     for tool in taking:
@@ -88,7 +89,7 @@ def plan_apply(session: Session, wish: Wish) -> Plan:
         except MissingFactError as error:
             skipped.append(Skipped(tool.tool, error.message, error.hint, is_asked=bool(wish.tools)))
     plans = table.plans()
-    table.stop_at_old_keys((known[name] for name in switched_off(scope)), plans)
+    table.stop_at_old_keys((known[name] for name in leaving), plans)
     wanted = ignored_lines(session, plans.values(), memory, fix=wish.fix_gitignore)
     files, unkept = kept_or_told(session, {**table.ignore_plans(wanted), **plans})
     watch = Watch(session)

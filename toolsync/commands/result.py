@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 DONE, PROBLEM, REFUSED = 0, 1, 2
+Level = Literal["note", "warning", "problem"]
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class Message:
         hint: what to do about it.
     """
 
-    level: Literal["note", "warning", "problem"]
+    level: Level
     text: str
     hint: str = ""
 

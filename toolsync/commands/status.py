@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from toolsync import disk, document, registry, transaction
 from toolsync import memory as memories
+from toolsync.commands.describe import skipped_message
 from toolsync.commands.planning import Plan, Wish, plan_apply
 from toolsync.commands.result import DONE, PROBLEM, Message, Result
 from toolsync.commands.stores import text_at
@@ -100,7 +101,7 @@ def _messages(session: Session, plan: Plan | None) -> Iterator[Message]:
     for notice in plan.notices:
         yield Message("problem" if notice.is_problem else "warning", notice.text, notice.hint)
     for skipped in plan.skipped:
-        yield Message("note", f"{skipped.tool.title} is left out: {skipped.reason}", skipped.hint)
+        yield skipped_message(skipped, "problem", "note")
 
 
 def _places(memory: Memory, plan: Plan | None, wish: Wish, standing: _Standing) -> Iterator[Place]:
