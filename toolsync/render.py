@@ -227,17 +227,18 @@ def _profiles(data: Mapping[str, Any]) -> Iterator[Line]:
 
 
 def _facts(data: Mapping[str, Any]) -> Iterator[Line]:
-    rows = [(fact["name"], str(fact["value"]), fact["origin"]) for fact in data["facts"]]
+    rows = [("key", data["key"], f"profiles.{data['profile']}.key")]
+    rows += [(fact["name"], str(fact["value"]), fact["origin"]) for fact in data["facts"]]
     yield from _columns(rows, ("Fact", "Value", "From"))
 
 
 def _keys(data: Mapping[str, Any]) -> Iterator[Line]:
-    rows = [
-        (f"keyring:{one['name']}", "stored" if one["stored"] else "missing", ", ".join(one["profiles"]) or "no profile")
-        for one in data["keys"]
-    ]
+    rows = [(one["key"], _STORED[one["stored"]], ", ".join(one["profiles"]) or "no profile") for one in data["keys"]]
     yield Line(f"Keyring: {data['backend']}")
     yield from _columns(rows, ("Key", "State", "Used by"))
+
+
+_STORED: Mapping[bool | None, str] = {True: "stored", False: "missing", None: "kept elsewhere"}
 
 
 def _models(data: Mapping[str, Any]) -> Iterator[Line]:

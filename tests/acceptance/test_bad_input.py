@@ -17,7 +17,7 @@ from tests.conftest import needs
 from tests.keys import invented
 from tests.secret import rings
 from toolsync.registry import tools
-from toolsync.secret.backend import WAYS_OUT
+from toolsync.secret.backend import UNLOCK, WAYS_OUT
 from toolsync.secret.vault import SystemVault
 
 CLAUDE, CODEX, VSCODE = ".claude/settings.json", ".codex/config.toml", ".config/Code/User/settings.json"
@@ -231,9 +231,7 @@ BAD = {
     "no keyring for key list": Bad(
         _vault(NO_KEYRING), ("key", "list"), "no keyring answers here (none is installed)", WAYS_OUT
     ),
-    "a locked keyring": Bad(
-        _vault(LOCKED), ("apply", "--yes"), "Locked ring is locked", f"Unlock it and try again. {WAYS_OUT}"
-    ),
+    "a locked keyring": Bad(_vault(LOCKED), ("apply", "--yes"), "Locked ring is locked", UNLOCK),
     "a key with a line break": Bad(
         _both(_file(CLAUDE, "{}"), _profile(key="env:K"), _environ("K", f"{invented('first')}\n{invented('second')}")),
         ("apply", "--yes"),
@@ -250,7 +248,7 @@ BAD = {
         _both(_file(CLAUDE, "{}"), _profile(key="keyring:other")),
         ("apply", "--yes"),
         "keyring:other: memory (kept only while this command runs) holds no key of that name",
-        "Store it with `toolsync key set`.",
+        "Store it with `toolsync key set other`.",
     ),
     "nobody to say yes": Bad(
         _file(CLAUDE, "{}"), ("apply",), "nobody is there to say yes; nothing was written", "Add `--yes`."

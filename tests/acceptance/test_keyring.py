@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.machine import KEY, Machine, Ran
+from tests.acceptance.test_asking import terminal
 from tests.conftest import needs
 from tests.keys import invented
 from toolsync.loopback import LoopbackGateway
@@ -35,10 +36,15 @@ def toolsync(machine: Machine, gateway: LoopbackGateway, tmp_path: Path) -> Comm
     machine.write(SETTINGS, BEFORE)
 
     def run(*arguments: str, login: str = "first", stdin: str = "") -> Ran:
-        service = {"SECRET_SERVICE_HOME": str(tmp_path / "keyring"), "SECRET_SERVICE_PASSWORD": login}
-        return machine.child(*arguments, before=(SCRIPT,), stdin=stdin, PATH=os.environ["PATH"], **service)
+        return machine.child(*arguments, before=(SCRIPT,), stdin=stdin, **_service(tmp_path, login))
 
     return run
+
+
+def _service(folder: Path, login: str = "first") -> dict[str, str]:
+    """The environment in which the script keeps one keyring for all commands."""
+    home = str(folder / "keyring")
+    return {"SECRET_SERVICE_HOME": home, "SECRET_SERVICE_PASSWORD": login, "PATH": os.environ["PATH"]}
 
 
 def test_the_key_and_the_old_key_live_in_the_keyring(machine: Machine, toolsync: Command) -> None:
@@ -55,7 +61,7 @@ def test_a_locked_keyring_stops_apply_and_undo(machine: Machine, toolsync: Comma
     with machine.untouched():
         locked = toolsync(*APPLY, login="another")
     assert locked.code == 2
-    assert locked.err.startswith("error: Secret Service is locked\n  hint: Unlock it and try again. ")
+    assert locked.err.startswith("error: Secret Service is locked\n  hint: Unlock it and try again; ")
     assert toolsync(*APPLY).code == 0
     with machine.untouched():
         undo = toolsync("undo", "--yes", login="another")
@@ -64,3 +70,45 @@ def test_a_locked_keyring_stops_apply_and_undo(machine: Machine, toolsync: Comma
         2,
         f"error: {what}, and Secret Service is locked\n  hint: Run this where the keyring answers.\n",
     )
+
+
+def _items(folder: Path) -> list[str]:
+    """The user names of all items that were stored by way of `keyring`, as another program finds them."""
+    needs(shutil.which("secret-tool"), "needs secret-tool (libsecret-tools)")
+    address = f"DBUS_SESSION_BUS_ADDRESS=unix:path=/run/user/{os.getuid()}/bus"
+    search = ("secret-tool", "search", "--all", "application", "Python keyring library")
+    environ = {**os.environ, **_service(folder)}
+    argv = [SCRIPT, "env", address, *search]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, env=environ, timeout=60)
+    lines = f"{done.stdout}\n{done.stderr}".splitlines()  # attributes are said on stderr
+    return sorted(line.partition(" = ")[2] for line in lines if line.startswith("attribute.username"))
+
+
+def test_uninstall_leaves_no_item_of_ours(machine: Machine, toolsync: Command, tmp_path: Path) -> None:
+    assert toolsync("key", "set", "--stdin", stdin=KEY).code == 0
+    assert toolsync("key", "set", "spare", "--stdin", stdin=invented("spare")).code == 0
+    assert toolsync(*APPLY).code == 0
+    items = _items(tmp_path)
+    assert [name.startswith("origin-") for name in items] == [True] * (len(items) - 2) + [False] * 2
+    assert (len(items) > 2, items[-2:]) == (True, ["spare", "work"])
+
+    with machine.untouched():
+        assert toolsync("uninstall", "--yes", "--remove-keys", login="another").code == 2
+    assert toolsync("uninstall", "--yes").said == (0, "")
+    assert (machine.read(SETTINGS), _items(tmp_path)) == (BEFORE, ["spare", "work"])
+    assert toolsync("uninstall", "--yes", "--remove-keys").said == (0, "")
+    assert (_items(tmp_path), machine.state.exists()) == ([], False)
+
+
+@pytest.mark.parametrize(("answer", "left"), [("y", []), ("n", ["work"])], ids=["the key goes", "the key stays"])
+def test_whether_the_key_goes_is_a_question_of_its_own(
+    machine: Machine, toolsync: Command, tmp_path: Path, answer: str, left: list[str]
+) -> None:
+    assert toolsync("key", "set", "--stdin", stdin=KEY).code == 0
+    assert toolsync(*APPLY).code == 0
+    machine.environ |= _service(tmp_path)
+    with terminal(machine, "uninstall", before=(SCRIPT,)) as screen:
+        screen.until("Remove keyring:work from the keyring too, where it may be kept nowhere else? [y/N]: ")
+        screen.answer(f"{answer}\n").until("Remove all this? [y/N]: ")
+        assert screen.answer("y\n").ended() == 0
+    assert (machine.read(SETTINGS), _items(tmp_path)) == (BEFORE, left)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from toolsync.commands.key import KeySet, StoredKey, list_keys, remove_key, set_key
-from toolsync.errors import SecretError, UsageError
+from toolsync.commands.key import KeySet, StoredKey, demand_unused, list_keys, remove_key, set_key, uses
+from toolsync.errors import PlanRefusedError, SecretError, UsageError
 from toolsync.masking import Secret
 from toolsync.profile import KeyRef, Profile
 from toolsync.secret.vault import MemoryVault
@@ -57,10 +58,26 @@ def test_keys_are_listed_by_name_with_their_profiles(tmp_path: Path) -> None:
         profile("d", "env:K"),
     ]
     assert list_keys(vault, tmp_path, profiles) == (
-        StoredKey("new", ("c",), is_stored=False),
-        StoredKey("old", (), is_stored=True),
-        StoredKey("work", ("a", "b"), is_stored=True),
+        StoredKey(KeyRef("keyring", "new"), ("c",), is_stored=False),
+        StoredKey(KeyRef("keyring", "old"), (), is_stored=True),
+        StoredKey(KeyRef("keyring", "work"), ("a", "b"), is_stored=True),
+        StoredKey(KeyRef("env", "K"), ("d",), is_stored=None),
     )
+
+
+def test_a_key_is_used_as_the_key_or_in_a_header() -> None:
+    headers = {"headers": {"X-Team": "keyring:work", "X-Plain": "5"}}
+    profiles = [
+        profile("a", "keyring:work"),
+        replace(profile("b", "env:K"), request=headers),
+        replace(profile("c", "env:K"), tool={"codex": {"request": headers}}),
+        profile("d", "keyring:other"),
+    ]
+    expected = {"a": "as its key", "b": "in the header X-Team", "c": "in the header X-Team"}
+    assert uses(KeyRef("keyring", "work"), profiles) == expected
+    demand_unused("other", profiles, besides="d")
+    with pytest.raises(PlanRefusedError, match="profile 'b' in the header X-Team and profile 'c' in the header"):
+        demand_unused("work", profiles, besides="a")
 
 
 def test_a_removed_key_is_gone_from_the_list(tmp_path: Path) -> None:

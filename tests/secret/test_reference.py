@@ -47,7 +47,7 @@ def test_a_key_that_the_keyring_lacks_is_named() -> None:
     with pytest.raises(KeyMissingError) as caught:
         resolve(KeyRef("keyring", "home"), lambda: vault_with(KEY), {})
     assert caught.value.message == "keyring:home: memory (kept only while this command runs) holds no key of that name"
-    assert "toolsync key set" in caught.value.hint
+    assert "`toolsync key set home`" in caught.value.hint
 
 
 def test_a_broken_key_in_the_keyring_is_not_printed() -> None:

@@ -68,7 +68,10 @@ def test_keys_are_kept_replaced_and_removed(vault: SystemVault) -> None:
 def test_the_verbs_work_on_it(vault: SystemVault, tmp_path: Path) -> None:
     set_key(f"{KEY}\n", "work.2-b_c", vault, tmp_path)
     profiles = [Profile("a", "https://gateway.example", "m", KeyRef("keyring", "work"))]
-    stored = (StoredKey("work", ("a",), is_stored=False), StoredKey("work.2-b_c", (), is_stored=True))
+    stored = (
+        StoredKey(KeyRef("keyring", "work"), ("a",), is_stored=False),
+        StoredKey(KeyRef("keyring", "work.2-b_c"), (), is_stored=True),
+    )
     assert list_keys(vault, tmp_path, profiles) == stored
     assert remove_key("work.2-b_c", vault, tmp_path) is True
 
@@ -132,7 +135,9 @@ def test_sixteen_tools_may_ask_at_once(vault: SystemVault, tmp_path: Path) -> No
 def test_a_key_that_is_not_there_is_named(vault: SystemVault, tmp_path: Path) -> None:
     assert vault.get("work") is None
     printed = key_print(profile_file(tmp_path, "keyring:work"), environ={})
-    message = "toolsync: keyring:work: Secret Service holds no key of that name. Store it with `toolsync key set`.\n"
+    message = (
+        "toolsync: keyring:work: Secret Service holds no key of that name. Store it with `toolsync key set work`.\n"
+    )
     assert (printed.returncode, printed.stdout, printed.stderr) == (2, "", message)
 
 
@@ -151,7 +156,7 @@ def test_a_locked_keyring_is_said_to_be_locked(script: Path, tmp_path: Path) -> 
         SECRET_SERVICE_PASSWORD="another",
     )
     assert (printed.returncode, printed.stdout) == (2, "")
-    assert printed.stderr.startswith("toolsync: Secret Service is locked. Unlock it and try again.")
+    assert printed.stderr.startswith("toolsync: Secret Service is locked. Unlock it and try again;")
 
 
 def test_the_script_leaves_nothing_behind(script: Path, tmp_path: Path) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from toolsync.errors import UsageError
-from toolsync.profile import NAME, Profile
+from toolsync.errors import PlanRefusedError, UsageError
+from toolsync.masking import on_one_line
+from toolsync.profile import NAME, KeyRef, Profile
+from toolsync.profile.model import REFERENCE
 from toolsync.secret.index import forget, known_names, record
 from toolsync.secret.key import checked, without_line_end
 from toolsync.secret.vault import Vault
@@ -16,17 +18,17 @@ from toolsync.secret.vault import Vault
 
 @dataclass(frozen=True)
 class StoredKey:
-    """A key under its name, never its value.
+    """A key by its reference, never its value.
 
     Attributes:
-        name: what stands after `keyring:` in a profile.
+        reference: as it stands in a profile, `keyring:work`.
         profiles: the profiles that use it.
-        is_stored: whether the vault holds it.
+        is_stored: whether the vault holds it; None for one that is kept elsewhere.
     """
 
-    name: str
+    reference: KeyRef
     profiles: tuple[str, ...]
-    is_stored: bool
+    is_stored: bool | None
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ def set_key(text: str, name: str, vault: Vault, state_dir: Path) -> KeySet:
         SecretError: the text cannot be a key, or the vault does not take it.
         FileError: the key is stored, and its name could not be noted.
     """
-    name = _named(name)
+    name = checked_name(name)
     secret = checked(without_line_end(text), "the key")
     before = vault.get(name)
     if secret != before:  # setting it anew would make macOS ask again whether we may read it
@@ -62,20 +64,52 @@ def set_key(text: str, name: str, vault: Vault, state_dir: Path) -> KeySet:
 
 
 def list_keys(vault: Vault, state_dir: Path, profiles: Iterable[Profile]) -> tuple[StoredKey, ...]:
-    """Every name that a profile uses, or under which a key was stored from here; sorted.
+    """Every key that a profile uses, or that was stored from here; those of the keyring first, by name.
 
     Raises:
         SecretError: the vault does not answer.
     """
     profiles = tuple(profiles)
+    named = {reference: None for profile in profiles for _, reference in references(profile)}
+    kept = [KeyRef("keyring", name) for name in known_names(state_dir, named)]
+    elsewhere = sorted((one for one in named if one.kind != "keyring"), key=str)
     return tuple(
-        StoredKey(
-            name=name,
-            profiles=tuple(each.name for each in profiles if str(each.key) == f"keyring:{name}"),
-            is_stored=vault.get(name) is not None,
-        )
-        for name in known_names(state_dir, (each.key for each in profiles))
+        StoredKey(one, tuple(uses(one, profiles)), None if one.kind != "keyring" else vault.get(one.name) is not None)
+        for one in (*kept, *elsewhere)
     )
+
+
+def uses(reference: KeyRef, profiles: Iterable[Profile]) -> dict[str, str]:
+    """The profiles that use a key, and as what: `as its key`, `in the header X-Team`."""
+    return {
+        profile.name: role
+        for profile in profiles
+        for role, used in reversed([*references(profile)])
+        if used == reference
+    }
+
+
+def references(profile: Profile) -> Iterator[tuple[str, KeyRef]]:
+    """Every key reference in a profile, with its role there: its key, and the headers that are secret."""
+    yield "as its key", profile.key
+    for table in (profile.request, *(tool.get("request", {}) for tool in profile.tool.values())):
+        for header, value in table.get("headers", {}).items():
+            if REFERENCE.fullmatch(value):
+                yield f"in the header {on_one_line(header)}", KeyRef.parse(value)
+
+
+def demand_unused(name: str, profiles: Iterable[Profile], *, besides: str | None) -> None:
+    """Nothing, if no profile but `besides` uses the key `name` of the keyring.
+
+    Raises:
+        PlanRefusedError: others do; names them.
+    """
+    others = {user: role for user, role in uses(KeyRef("keyring", name), profiles).items() if user != besides}
+    if others:
+        told = " and ".join(f"profile '{user}' {role}" for user, role in others.items())
+        raise PlanRefusedError(
+            f"keyring:{name} is also used by {told}; nothing was removed", hint="`--force` removes it all the same."
+        )
 
 
 def remove_key(name: str, vault: Vault, state_dir: Path) -> bool:
@@ -86,7 +120,7 @@ def remove_key(name: str, vault: Vault, state_dir: Path) -> bool:
         SecretError: the vault does not let it go.
         FileError: the key is removed, and its name could not be taken out of the list.
     """
-    name = _named(name)
+    name = checked_name(name)
     is_removed = vault.remove(name)
     forget(state_dir, name)
     return is_removed
@@ -95,8 +129,12 @@ def remove_key(name: str, vault: Vault, state_dir: Path) -> bool:
 _LOOKS_LIKE_A_KEY = re.compile(r"(sk|pk|gsk|hf|xai)[-_].*|.{65,}", re.DOTALL)
 
 
-def _named(name: str) -> str:
-    """The name, which is not shown when it is none: people paste the key itself here."""
+def checked_name(name: str) -> str:
+    """The name under which the keyring is asked.
+
+    Raises:
+        UsageError: it is none; it is not shown then: people paste the key itself here.
+    """
     name = name.removeprefix("keyring:")
     if not NAME.fullmatch(name) or _LOOKS_LIKE_A_KEY.fullmatch(name):
         raise UsageError(

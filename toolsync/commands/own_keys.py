@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from toolsync import disk
+from toolsync.commands.key import references
 from toolsync.commands.result import Message
 from toolsync.errors import FileError, ProfileError, SecretError
-from toolsync.profile import KeyRef, Profiles, for_tool
-from toolsync.profile.model import REFERENCE
+from toolsync.profile import KeyRef
 from toolsync.secret.index import known_names
 from toolsync.session import Session
 
@@ -50,15 +49,8 @@ def _references(session: Session) -> tuple[tuple[KeyRef, ...], tuple[Message, ..
     if not disk.is_there(session.config):
         return (), ()
     try:
-        return tuple(_named(session.profiles())), ()
+        profiles = session.profiles().profiles
+        return tuple(reference for profile in profiles for _, reference in references(profile)), ()
     except (ProfileError, FileError) as error:
         text = f"only the keys that were stored from here are known, for the profile cannot be read: {error.message}"
         return (), (Message("warning", text),)
-
-
-def _named(profiles: Profiles) -> Iterator[KeyRef]:
-    for profile in profiles.profiles:
-        yield profile.key
-        for seen in (profile, *(for_tool(profile, tool) for tool in profile.tool)):
-            values = seen.request.get("headers", {}).values()
-            yield from (KeyRef.parse(value) for value in values if REFERENCE.fullmatch(value))

@@ -49,10 +49,16 @@ _START = {
     "darwin": "unlock the login keychain (`security unlock-keychain`)",
 }.get(sys.platform, "start and unlock a keyring on the session bus (GNOME Keyring, KWallet, KeePassXC)")
 
-WAYS_OUT = (
-    f"Three ways out: {_START}; or let the profile take the key from a variable (key = "
-    '"env:NAME"), or from a program (key = "command:pass show NAME").'
+_ELSEWHERE = (
+    'or let the profile take the key from a variable (key = "env:NAME"), '
+    'or from a program (key = "command:pass show NAME").'
 )
+
+WAYS_OUT = f"Three ways out: {_START}; {_ELSEWHERE}"
+"""Where no keyring answers."""
+
+UNLOCK = f"Unlock it and try again; {_ELSEWHERE}"
+"""Where one is there, and locked."""
 
 
 def allowed(platform: str) -> tuple[Allowed, ...]:

@@ -45,7 +45,8 @@ def _from_keyring(name: str, vault: Vault) -> Secret:
     secret = vault.get(name)
     if secret is None:
         raise KeyMissingError(
-            f"keyring:{shown}: {vault.backend} holds no key of that name", hint="Store it with `toolsync key set`."
+            f"keyring:{shown}: {vault.backend} holds no key of that name",
+            hint=f"Store it with `toolsync key set {shown}`.",
         )
     return checked(without_line_end(secret.reveal()), f"keyring:{shown}")
 

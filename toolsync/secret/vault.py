@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from toolsync.deadline import answered
 from toolsync.errors import KeyringLockedError, NoKeyringError, SecretError
 from toolsync.masking import Secret
-from toolsync.secret.backend import WAYS_OUT, Allowed, allowed, lend_bus_address, loaded, opened, said
+from toolsync.secret.backend import UNLOCK, WAYS_OUT, Allowed, allowed, lend_bus_address, loaded, opened, said
 
 if TYPE_CHECKING:
     from keyring.backend import KeyringBackend
@@ -178,7 +178,7 @@ def _removed(ring: KeyringBackend, name: str) -> bool:
 def _unanswered(seconds: float) -> SecretError:
     return KeyringLockedError(
         f"the keyring did not answer within {seconds:g} s: it may be locked, and wait for its password",
-        hint=f"Unlock it and try again. {WAYS_OUT}",
+        hint=UNLOCK,
     )
 
 
@@ -190,7 +190,7 @@ _ABSENT = {"InitError", "NoKeyringError", "SecretServiceNotAvailableException"}
 def _translated(error: Exception, title: str) -> SecretError:
     kind = type(error).__name__
     if kind in _LOCKED:
-        return KeyringLockedError(f"{title} is locked", hint=f"Unlock it and try again. {WAYS_OUT}")
+        return KeyringLockedError(f"{title} is locked", hint=UNLOCK)
     if kind in _ABSENT:
         return NoKeyringError(f"{title} cannot be used: {said(error)}", hint=WAYS_OUT)
     return SecretError(f"{title} refused: {said(error)}", hint=WAYS_OUT)

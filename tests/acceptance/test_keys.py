@@ -1,0 +1,102 @@
+"""The verbs on the key: whose it is, who else uses it, and where it is kept."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+
+import pytest
+
+from tests.acceptance.machine import ADDRESS, KEY, Machine, Ran
+
+SHARED = f"""
+[profiles.home]
+base_url = "{ADDRESS}"
+model = "m"
+key = "keyring:work"
+
+[profiles.team]
+base_url = "{ADDRESS}"
+model = "m"
+key = "env:TEAM_KEY"
+request.headers = {{ X-Team-Key = "keyring:work" }}
+
+[profiles.vault]
+base_url = "{ADDRESS}"
+model = "m"
+key = "command:pass show gateway"
+"""
+
+
+@pytest.fixture
+def set_key(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Ran]:
+    """Runs `key set NAME` with a key on stdin."""
+
+    def run(name: str) -> Ran:
+        monkeypatch.setattr("sys.stdin", io.StringIO(f"{KEY}\n"))
+        return machine.toolsync("key", "set", name, "--stdin")
+
+    return run
+
+
+@pytest.mark.parametrize("named", [(), ("work",), ("keyring:work",)], ids=["active", "profile", "reference"])
+def test_a_key_that_others_use_is_not_removed_in_passing(machine: Machine, named: tuple[str, ...]) -> None:
+    machine.profile(SHARED)
+    ran = machine.toolsync("key", "remove", *named, "--yes")
+    users = "profile 'home' as its key and profile 'team' in the header X-Team-Key"
+    if named == ("keyring:work",):  # which names no profile
+        users = "profile 'work' as its key and " + users
+    hint = "`--force` removes it all the same."
+    assert ran.said == (2, f"error: keyring:work is also used by {users}; nothing was removed\n  hint: {hint}\n")
+    assert "work" in machine.kept
+    assert machine.toolsync("key", "remove", *named, "--yes", "--force").out == "keyring:work is removed.\n"
+    assert "work" not in machine.kept
+
+
+def test_a_key_of_one_profile_is_removed_with_yes(machine: Machine) -> None:
+    assert machine.toolsync("key", "remove", "work", "--yes").out == "keyring:work is removed.\n"
+    assert machine.kept == set()
+
+
+def test_the_question_names_who_uses_the_key(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr("toolsync.cli.keys.ask", lambda _session, question, **_: asked.append(question))
+    machine.profile(SHARED)
+    machine.toolsync("key", "remove", "work")
+    machine.toolsync("key", "remove", "old")
+    users = "profile 'work' uses as its key and profile 'home' uses as its key and profile 'team' uses in the header"
+    assert asked == [f"Remove keyring:work, which {users} X-Team-Key?", "Remove keyring:old, which no profile uses?"]
+
+
+def test_a_key_that_no_profile_uses_is_said_to_be_one(machine: Machine, set_key: Callable[[str], Ran]) -> None:
+    stored = "keyring:wrok is stored in memory (kept only while this command runs).\n"
+    warning = "warning: no profile uses keyring:wrok\n    Did you mean 'work'?\n"
+    assert set_key("wrok").out == stored + warning
+    assert machine.toolsync("key", "remove", "wrok", "--yes").out == "keyring:wrok is removed.\n"
+    assert machine.toolsync("key", "remove", "wrok", "--yes").out == f"keyring:wrok was not there.\n{warning}"
+    assert "warning" not in set_key("work").out
+
+
+def test_without_a_profile_a_key_may_be_stored_first(machine: Machine, set_key: Callable[[str], Ran]) -> None:
+    machine.config.unlink()
+    ran = set_key("later")
+    assert (ran.code, "warning" in ran.out) == (0, False)
+
+
+def test_every_key_is_listed_wherever_it_is_kept(machine: Machine) -> None:
+    machine.profile(SHARED)
+    ran = machine.toolsync("key", "list")
+    assert ran.out.splitlines()[1:] == [
+        "Key                        State           Used by",
+        "keyring:work               stored          work, home, team",
+        "command:pass show gateway  kept elsewhere  vault",
+        "env:TEAM_KEY               kept elsewhere  team",
+    ]
+
+
+def test_a_profile_is_shown_with_where_its_key_is(machine: Machine) -> None:
+    lines = machine.toolsync("profile", "show").out.splitlines()
+    assert [line.split() for line in lines[:2]] == [
+        ["Fact", "Value", "From"],
+        ["key", "keyring:work", "profiles.work.key"],
+    ]
