@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -254,7 +255,7 @@ def test_a_damaged_memory_keeps_everything(applied: Machine) -> None:
     memory.write_bytes(whole[:-9])
     kept = applied.kept
     with applied.untouched():
-        assert applied.toolsync(*WITH_KEYS).err.startswith(f"error: {memory}: damaged")
+        assert applied.toolsync(*WITH_KEYS).err.startswith("error: ~/.local/state/toolsync/memory.json: damaged")
     assert applied.kept == kept
     memory.write_bytes(whole)
     assert applied.toolsync(*WITH_KEYS).said == (0, "")
@@ -311,6 +312,15 @@ def test_what_others_put_into_our_folder_stays(applied: Machine) -> None:
     ran = applied.toolsync(*WITH_KEYS)
     assert (ran.code, own(applied)) == (0, ["memory.json.mine"])
     assert "\n~/.local/state/toolsync/memory.json.mine " in ran.out[ran.out.rindex("Stays") :]
+
+
+def test_what_cannot_be_removed_is_a_problem(applied: Machine) -> None:
+    (applied.state / "crash-x.txt" / "deep").mkdir(parents=True)
+    ran = applied.toolsync(*WITH_KEYS)
+    assert (ran.code, applied.contents(), applied.kept) == (1, BEFORES, set())
+    assert "problem: ~/.local/state/toolsync/crash-x.txt: is a folder, not a file\n" in ran.out
+    assert own(applied) == ["crash-x.txt"]
+    assert re.search(r"\n~/.local/state/toolsync/crash-x.txt +it cannot be removed\n", ran.out)
 
 
 def test_a_profile_in_the_same_folder_stays(machine: Machine) -> None:

@@ -135,11 +135,12 @@ def execute(session: Session, planned: Plan) -> Result:
     if planned.old_values:
         state_folder.note(session.state, planned.old_values)
     undo = replace(planned.undo, files=tuple(replace(file, forgotten=frozenset()) for file in planned.undo.files))
+    had_folder = disk.is_there(session.state)
     given = undoing.execute(session, undo)
     with _alone(session):
         _stop_at_newcomers(session, planned)
         gone = _removed(session, planned)
-    if gone.files and state_folder.closed(session.state):
+    if had_folder and state_folder.closed(session.state):
         gone.folders.append(session.state)
     said = (*given.messages, *planned.keys.warnings, *gone.problems)
     return Result("uninstall", _data(session, planned, gone), said, PROBLEM if gone.problems else DONE)
@@ -202,7 +203,9 @@ def _left(session: Session, planned: Plan, gone: _Gone) -> Iterator[Staying]:
         yield Staying("key", f"keyring:{name}", "nobody can tell whether it is there: the keyring does not answer")
     for path in state_folder.own_files(session.state):
         if path not in gone.files:
-            yield Staying("file", session.shown(path), "the names of what stays in the keyring")
+            is_list = path.name in (INDEX, NOTE)
+            reason = "the names of what stays in the keyring" if is_list else "it cannot be removed"
+            yield Staying("file", session.shown(path), reason)
     yield from planned.stays
 
 

@@ -24,7 +24,7 @@ from toolsync.plan.meeting import stop_at_breach, widened
 from toolsync.plan.model import Change, FilePlan, Left, Place, Row
 from toolsync.plan.relaying import laid_in_place
 from toolsync.plan.standing import handed_over, standing_above
-from toolsync.remembered import FileMemory, KeptSplice, LayerMemory, vault_name
+from toolsync.remembered import FileMemory, LayerMemory, vault_names
 
 __all__ = ["Change", "FilePlan", "Left", "Place", "Row", "plan_file", "stands"]
 
@@ -246,16 +246,7 @@ def _untimed(memory: FileMemory) -> FileMemory:
 
 def _entries(place: Place, memory: FileMemory | None) -> frozenset[str]:
     """The keyring entries that a file's memory needs."""
-    names: set[str] = set()
-    for layer in memory.layers if memory else ():
-        at = (place.path, layer.tool, layer.overlay)
-        names |= {vault_name(*at, value.path) for value in layer.values if value.origin_kept == "keyring"}
-        names |= {
-            vault_name(*at, f"inverse[{index}]")
-            for index, splice in enumerate(layer.inverse or ())
-            if isinstance(splice, KeptSplice)
-        }
-    return frozenset(names)
+    return vault_names(place.path, memory) if memory else frozenset()
 
 
 def _changes(
