@@ -57,7 +57,7 @@ CASES = {
     "model-missing-200": Case(200, '{"object":"error","message":"The model `house-model` does not exist."}', "bad_reply", "not in this dialect: The model `house-model` does not exist.", MODEL_HINT),
     "dashboard-200": Case(200, '{"success":false,"message":"not logged in"}', "bad_reply", "not in this dialect: not logged in", "Check that base_url"),
     "other-dialect-200": Case(200, '{"type":"message","content":[{"type":"text","text":"pong"}]}', "bad_reply", "not in this dialect", "Check that base_url"),
-    "empty-200": Case(200, "", "bad_reply", "the gateway answered 200, but not in this dialect", "Check that base_url"),
+    "empty-200": Case(200, " \n", "bad_reply", "the gateway answered 200 with an empty answer", "Check that base_url"),
     "no-json-200": Case(200, '{"choices":', "bad_reply", '{"choices":', "Check that base_url"),
     "no-choices-200": Case(200, '{"object":"chat.completion","choices":[]}', "bad_reply", "not in this dialect", "Check that base_url"),
     "deep-json-200": Case(200, "[" * 100_000, "bad_reply", "not in this dialect", "Check that base_url"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
@@ -105,6 +106,60 @@ def test_force_writes_says_what_failed_and_ends_with_1(ready: Machine, gateway: 
     assert ran.said == (1, "")
     assert f"✗ {gateway.base_url}/typo/v1/messages (anthropic-messages): nothing answers there (404)" in ran.out
     assert "/typo" in ready.read(CLAUDE)
+
+
+def test_what_cannot_be_written_is_found_before_anybody_is_asked(ready: Machine, gateway: LoopbackGateway) -> None:
+    ready.profile(base_url=gateway.base_url)
+    (ready.home / CLAUDE).chmod(0o444)
+    ran = ready.toolsync("apply")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith("error: ~/.claude/settings.json is read-only\n")
+    assert gateway.received == ()
+
+
+def test_nor_is_somebody_asked_about_an_undo_that_cannot_be(ready: Machine) -> None:
+    assert ready.toolsync("apply", "--yes", "--no-ping").code == 0
+    (ready.home / CLAUDE).chmod(0o444)
+    ran = ready.toolsync("undo")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith("error: ~/.claude/settings.json is read-only\n")
+
+
+@pytest.mark.parametrize("content", ["{", b"\xff\xfe"], ids=["unclosed", "no text"])
+def test_a_ping_needs_no_settings_file(ready: Machine, gateway: LoopbackGateway, content: str | bytes) -> None:
+    ready.write(CLAUDE, content)
+    ready.profile(base_url=gateway.base_url)
+    assert ready.toolsync("ping").said == (0, "")
+    assert [request.path for request in gateway.asked] == ["/api/v1/messages"]
+
+
+def test_a_ping_leaves_out_whom_the_profile_cannot_serve(ready: Machine, gateway: LoopbackGateway) -> None:
+    own = ready.config.parent / "tools" / "mine"
+    own.mkdir(parents=True)
+    manifest = 'speaks = ["openai-chat"]\ndetect = { paths = ["~"] }\n[[file]]\noverlay = "a.toml"\npath = "~/a.toml"\n'
+    (own / "tool.toml").write_text(manifest)
+    (own / "a.toml").write_text('url = "<openai_url>"\nlimit = "<max_tokens>"\n')
+    ready.profile(base_url=gateway.base_url)
+    ran = ready.toolsync("ping")
+    assert ran.said == (0, "")
+    assert [request.path for request in gateway.asked] == ["/api/v1/messages"]
+    assert "mine is left out: needs 'max_tokens', which the profile leaves unset\n" in ran.out
+
+
+@pytest.mark.parametrize("words", [("ping",), ("models",), ("apply", "--yes")], ids=" ".join)
+def test_nobody_waits_longer_than_the_profile_says(ready: Machine, words: tuple[str, ...]) -> None:
+    with scripted([HANG]) as server:
+        ready.profile("request = { timeout_seconds = 0.3 }\n", base_url=server.base_url)
+        started = time.monotonic()
+        ran = ready.toolsync(*words)
+    assert ran.code == 2
+    assert "did not answer in time" in ran.out + ran.err
+    assert time.monotonic() - started < 10
+
+
+def test_a_profile_that_is_more_patient_than_a_ping_does_not_hold_it_up() -> None:
+    network = pinging.patient(Network(), {"timeout_seconds": 600})
+    assert network == Network()
 
 
 def test_ping_alone_writes_nothing_and_fails_with_2(ready: Machine, gateway: LoopbackGateway) -> None:

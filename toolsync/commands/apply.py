@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from toolsync import transaction
-from toolsync.commands.carry import carry_out
+from toolsync.commands.carry import carry_out, stop_at_unwritable
 from toolsync.commands.describe import described_file, described_tool, left_messages, skipped_message
 from toolsync.commands.guarding import still_exposed, stop_at_exposed
 from toolsync.commands.helper_check import helper_complaints
@@ -33,10 +33,14 @@ class Options:
 
 
 def plan(session: Session, wish: Wish) -> Plan:
-    """What `apply` would do, an interrupted one ended first. See `plan_apply` and `stop_at_exposed` for the errors."""
+    """What `apply` would do, an interrupted one ended first.
+
+    See `plan_apply`, `stop_at_exposed` and `stop_at_unwritable` for the errors.
+    """
     transaction.recover(session.state, token_now=token_now)
     planned = plan_apply(session, wish)
     stop_at_exposed(session, planned.files)
+    stop_at_unwritable(planned)
     return planned
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -13,13 +14,14 @@ from toolsync import memory as memories
 from toolsync.commands.planning import Plan
 from toolsync.commands.result import Message
 from toolsync.commands.stores import Address, Shelf
-from toolsync.errors import SecretError
+from toolsync.errors import ChangedError, SecretError
 from toolsync.masking import Secret
 from toolsync.plan import FilePlan
 from toolsync.remembered import FileMemory, Memory
 from toolsync.session import Session
 from toolsync.store import token_now
 from toolsync.transaction import Alongside, StoreCommit, Write
+from toolsync.transaction.check import steps
 
 if TYPE_CHECKING:
     from toolsync.secret.vault import Vault
@@ -48,6 +50,17 @@ def carry_out(session: Session, plan: Plan, memory: Memory) -> tuple[Message, ..
     commit = _store_commit(shelves[0], plan) if shelves else None
     transaction.commit(writes, state_dir=session.state, store=commit, alongside=keyring)
     return tuple(keyring.untidy)
+
+
+def stop_at_unwritable(plan: Plan) -> None:
+    """Let a plan pass whose files can be written, as far as can be told: nobody is asked about it in vain.
+
+    Raises:
+        FileError: a file or folder is read-only.
+        TransactionError: two files of the plan are one.
+    """
+    with suppress(ChangedError):  # whoever carries it out plans again
+        steps([_write(file, plan) for file in plan.files if file.is_change and not file.container])
 
 
 def _carried_alone(session: Session, shelf: Shelf, plan: Plan, memory: Memory) -> tuple[Plan, Memory]:

@@ -22,14 +22,31 @@ def chosen(scope: Scope) -> tuple[list[ToolPlan], list[Skipped]]:
         PlanRefusedError: a store's chosen row and the file that it stands for would disagree.
         SecretError: see `fitted`.
     """
-    plans: dict[str, ToolPlan] = {}
+    found, skipped = fitting(scope)
+    plans = {plan.tool.name: plan for plan in found}
+    for claim in stores.claims(scope.session, scope.known, scope.profile.name):
+        if claim.live == "ours":
+            _join(scope, claim, plans)
+        elif claim.live == "taken over" and claim.tool in plans:
+            skipped.append(_taken_over(scope, claim, plans.pop(claim.tool).tool))
+    return [_warned(scope, tool, set(plans)) for tool in plans.values()], skipped
+
+
+def fitting(scope: Scope) -> tuple[list[ToolPlan], list[Skipped]]:
+    """The tools that the profile serves, and those that it does not, whatever the stores say.
+
+    Raises:
+        UsageError: an unknown tool is asked for, or there is none at all.
+        SecretError: see `fitted`.
+    """
+    plans: list[ToolPlan] = []
     skipped: list[Skipped] = []
     for tool in _candidates(scope):
         outcome = fitted(scope, tool)
         if isinstance(outcome, Skipped):
             skipped.append(replace(outcome, is_asked=bool(scope.wish.tools) and not outcome.holds_copy))
         else:
-            plans[tool.name] = outcome
+            plans.append(outcome)
     if not plans and not skipped and not switched_off(scope):
         for error in scope.known.broken.values():
             raise error
@@ -37,12 +54,7 @@ def chosen(scope: Scope) -> tuple[list[ToolPlan], list[Skipped]]:
             "none of the tools that toolsync knows is found on this machine",
             hint="`toolsync tools` lists them; `--tool NAME` applies one all the same.",
         )
-    for claim in stores.claims(scope.session, scope.known, scope.profile.name):
-        if claim.live == "ours":
-            _join(scope, claim, plans)
-        elif claim.live == "taken over" and claim.tool in plans:
-            skipped.append(_taken_over(scope, claim, plans.pop(claim.tool).tool))
-    return [_warned(scope, tool, set(plans)) for tool in plans.values()], skipped
+    return plans, skipped
 
 
 def switched_off(scope: Scope) -> set[str]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from toolsync.address import Dialect
 from toolsync.commands.describe import skipped_message
 from toolsync.commands.headers import header_value
-from toolsync.commands.planning import Plan, ToolPlan, Wish, plan_apply
+from toolsync.commands.planning import Plan, ToolPlan, Wish, plan_ping
 from toolsync.commands.result import DONE, REFUSED, Message, Result
 from toolsync.masking import Secret
 from toolsync.probe import Network, Ping, PingRequest, ping
@@ -53,8 +54,8 @@ class Pinged:
 
 
 def run(session: Session, wish: Wish) -> Result:
-    """`ping`: what `apply` would ask, and nothing written. See `plan_apply` for the errors."""
-    planned = plan_apply(session, wish)
+    """`ping`: what `apply` would ask, and nothing written. See `plan_ping` for the errors."""
+    planned = plan_ping(session, wish)
     pinged = ping_all(session, planned)
     messages = [
         Message("problem", f"{one.address} ({', '.join(one.tools)})", one.ping.hint) for one in pinged if one.problem
@@ -103,5 +104,10 @@ def _request(session: Session, key: Secret, dialect: Dialect, base: str, tool: T
 
 
 def network_of(session: Session, profile: Profile, url: str) -> Network:
-    """Proxy and trust as the profile says, and where it is silent the environment."""
-    return Network.of(profile.network, session.places.environ, url)
+    """Proxy and trust as the profile says, and where it is silent the environment; its patience, if it has less."""
+    return patient(Network.of(profile.network, session.places.environ, url), profile.request)
+
+
+def patient(network: Network, request: Mapping[str, Any]) -> Network:
+    """The way to the gateway with no more patience than the tools have (`request.timeout_seconds`)."""
+    return replace(network, read_seconds=min(network.read_seconds, request.get("timeout_seconds", math.inf)))

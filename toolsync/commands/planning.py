@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from toolsync import disk, registry
 from toolsync import memory as memories
 from toolsync.commands import aside
-from toolsync.commands.choosing import chosen, switched_off
+from toolsync.commands.choosing import chosen, fitting, switched_off
 from toolsync.commands.fitting import Scope, Skipped, ToolPlan, Wish, remembered_tools
 from toolsync.commands.guarding import ignored_lines
 from toolsync.commands.keeping import kept_or_told
+from toolsync.commands.rows import row_of
 from toolsync.commands.running import Watch
 from toolsync.commands.stores import Shelf
 from toolsync.commands.table import Table
@@ -21,8 +22,9 @@ from toolsync.plan import FilePlan
 from toolsync.profile import Profile
 from toolsync.remembered import Memory
 from toolsync.session import Session
+from toolsync.tool import Tool
 
-__all__ = ["Plan", "Skipped", "ToolPlan", "Wish", "plan_apply", "plan_undo"]
+__all__ = ["Plan", "Skipped", "ToolPlan", "Wish", "plan_apply", "plan_ping", "plan_undo"]
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,35 @@ def plan_apply(session: Session, wish: Wish) -> Plan:
         tuple(table.shelves.values()),
         (*(() if wish.tools else aside.broken(known)), *aside.strays(profile, known)),
     )
+
+
+def plan_ping(session: Session, wish: Wish) -> Plan:
+    """Whom applying a profile would set, and with what: the plan without its files, which nobody reads for it.
+
+    Raises:
+        ProfileError, UsageError, TemplateError: the wish cannot be read.
+        SecretError: a tool needs the key itself, and it cannot be had.
+    """
+    profile = session.profiles().get(wish.profile)
+    memory = memories.read(memories.path_in(session.state))
+    known = registry.tools(session.config.parent)
+    taking, skipped = fitting(Scope(session, wish, profile, known, memory))
+    served: list[ToolPlan] = []
+    for tool in taking:
+        try:
+            served.append(_served(tool, session.now(), known))
+        except MissingFactError as error:
+            skipped.append(Skipped(tool.tool, error.message, error.hint, is_asked=bool(wish.tools)))
+    return Plan(profile, tuple(served), (), {}, tuple(skipped), memory)
+
+
+def _served(tool: ToolPlan, now: str, known: Mapping[str, Tool]) -> ToolPlan:
+    """The tool, whose templates can be filled."""
+    for row in tool.tool.files:
+        facts = {"": tool.facts, **tool.of}.get(row.of)
+        if facts is not None:
+            row_of(tool.tool, row, facts, now, known)
+    return tool
 
 
 def plan_undo(session: Session, tools: Sequence[str]) -> Plan:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from toolsync import transaction
 from toolsync.commands.apply import plan_messages
-from toolsync.commands.carry import carry_out
+from toolsync.commands.carry import carry_out, stop_at_unwritable
 from toolsync.commands.describe import described_file
 from toolsync.commands.planning import Plan, plan_undo
 from toolsync.commands.result import Message, Result
@@ -15,9 +15,11 @@ from toolsync.store import token_now
 
 
 def plan(session: Session, tools: Sequence[str]) -> Plan:
-    """What `undo` would do, an interrupted one ended first. See `plan_undo` for the errors."""
+    """What `undo` would do, an interrupted one ended first. See `plan_undo` and `stop_at_unwritable` for the errors."""
     transaction.recover(session.state, token_now=token_now)
-    return plan_undo(session, tools)
+    planned = plan_undo(session, tools)
+    stop_at_unwritable(planned)
+    return planned
 
 
 def execute(session: Session, planned: Plan) -> Result:

@@ -49,6 +49,8 @@ def judge(answer: Response, dialect: Dialect, model: str, *, said: object | None
         return Verdict("failed", f"the gateway answered {status}{told}", _failed_hint(answer))
     if is_page(answer):
         return Verdict("web_page", f"a web page answered instead of the API{told}", _PATH_HINT)
+    if said is None and not answer.body.strip():
+        return Verdict("bad_reply", f"the gateway answered {status} with an empty answer", _SPEAKS_HINT)
     if said is None:
         hint = _MODELS_HINT if model and model in own_words(answer) else _SPEAKS_HINT
         return Verdict("bad_reply", f"the gateway answered {status}, but not in this dialect{told}", hint)
