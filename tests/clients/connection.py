@@ -5,7 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-STRACE = ("strace", "-f", "-qq", "-s", "0", "-e", "trace=connect,sendto,sendmsg,sendmmsg", "-e", "signal=none")
+STRACE = (
+    "strace",
+    "-f",
+    "--seccomp-bpf",
+    "-qq",
+    "-s",
+    "0",
+    "-e",
+    "trace=connect,sendto,sendmsg,sendmmsg",
+    "-e",
+    "signal=none",
+)
 """`-s 0`: none of what is sent is written down. An address in a sendto or sendmsg is a datagram's: DNS, for one."""
 
 KNOWN = {

@@ -35,11 +35,11 @@ def main(name: str, home: Path) -> None:
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True, timeout=10)
     client = next(client for client in CLIENTS if client.name == name)
     with Resolver() as resolver, LoopbackGateway(KEYS["first"], models=(MODEL,)) as gateway:
-        sys.stdout.write(_Stage(client, home, gateway, resolver).play().to_json())
+        sys.stdout.write(Stage(client, home, gateway, resolver).play().to_json())
 
 
 @dataclass(frozen=True)
-class _Stage:
+class Stage:
     client: Client
     home: Path
     gateway: LoopbackGateway

@@ -9,12 +9,8 @@ from __future__ import annotations
 
 import json
 import os
-import platform
-import shutil
-import subprocess
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,13 +19,11 @@ from tests.clients import process
 from tests.clients.client import CLIENTS, Client
 from tests.clients.connection import unknown
 from tests.clients.inside import MODEL
+from tests.clients.stage import REPOSITORY, needs_client, stage
 from tests.clients.story import Asked, Story
-from tests.conftest import needs
 
 pytestmark = pytest.mark.client
 
-_REPOSITORY = Path(__file__).parents[2]
-_NAMESPACES = ("unshare", "--net", "--mount")
 _STORY_SECONDS = 420.0
 
 _CHOSEN = [
@@ -40,20 +34,15 @@ _CHOSEN = [
 @pytest.fixture(scope="module", params=_CHOSEN, ids=lambda client: f"{client.name}-{client.version}")
 def client(request: pytest.FixtureRequest) -> Client:
     chosen: Client = request.param
-    needs(platform.system() == "Linux", "needs Linux's namespaces")
-    for program in ("node", "unshare", "ip", "mount", "strace", "dbus-daemon", "gnome-keyring-daemon"):
-        needs(shutil.which(program), f"needs {program}")
-    needs(chosen.file.exists(), f"needs {chosen.name} {chosen.version} (tests/clients/install.sh)")
-    needs(_succeeds(sys.executable, "-I", "-c", "import toolsync"), "needs toolsync installed (`pip install .`)")
-    needs(_succeeds(*_stage("true")), "needs a network namespace (root, or user namespaces)")
+    needs_client(chosen)
     return chosen
 
 
 @pytest.fixture(scope="module")
 def story(client: Client, tmp_path_factory: pytest.TempPathFactory) -> Story:
     home = tmp_path_factory.mktemp(client.name)
-    argv = _stage(sys.executable, "-m", "tests.clients.inside", client.name, str(home))
-    played = process.run(argv, environ=os.environ, folder=_REPOSITORY, timeout_seconds=_STORY_SECONDS)
+    argv = stage(sys.executable, "-m", "tests.clients.inside", client.name, str(home))
+    played = process.run(argv, environ=os.environ, folder=REPOSITORY, timeout_seconds=_STORY_SECONDS)
     assert played.code == 0, played.err
     return Story.from_json(played.out)
 
@@ -109,18 +98,6 @@ def test_the_users_hook_still_runs(client: Client, story: Story) -> None:
 
 def test_undo_gives_the_file_back(client: Client, story: Story) -> None:
     assert story.undone == client.foreign_text
-
-
-def _stage(*argv: str) -> list[str | Path]:
-    """`argv` with a Secret Service, and nothing but loopback.
-
-    The script makes a user namespace where we are not root, and keeps the right to make these in it.
-    """
-    return [_REPOSITORY / "tests" / "secret_service.sh", *_NAMESPACES, "--", *argv]
-
-
-def _succeeds(*argv: str | Path) -> bool:
-    return subprocess.run(argv, capture_output=True, stdin=subprocess.DEVNULL, check=False, timeout=60).returncode == 0
 
 
 def _without(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
