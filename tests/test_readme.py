@@ -87,7 +87,7 @@ def _figureless(text: str) -> str:
 
 def test_the_table_of_tools_is_the_templates(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     cells = [
-        (f"{tool.title} (`{tool.name}`)", ", ".join(_files(tool)), ", ".join(tool.speaks), ", ".join(tool.key))
+        (f"{tool.title} (`{tool.name}`)", ", ".join(dict.fromkeys(_files(tool))), ", ".join(tool.speaks), ", ".join(tool.key))
         for tool in tools(tmp_path).values()
     ]
     head = ["| Tool | Settings | Speaks | Takes the key by |", "|---|---|---|---|"]
