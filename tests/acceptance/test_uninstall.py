@@ -236,17 +236,15 @@ def test_a_file_that_cannot_be_read_keeps_everything(applied: Machine) -> None:
     assert applied.contents() == BEFORES
 
 
-def test_a_file_that_was_moved_behind_a_link_keeps_everything(applied: Machine) -> None:
-    dotfiles = applied.write("dotfiles/codex.toml", "")
-    (applied.home / CODEX).replace(dotfiles)
-    (applied.home / CODEX).symlink_to(dotfiles)
-    with applied.untouched():
-        ran = applied.toolsync(*WITH_KEYS)
-    hint = "Put the file back where it was, run `toolsync undo`, then link it again. Nothing was removed."
-    assert ran.said == (2, f"error: ~/.codex/config.toml leads to ~/dotfiles/codex.toml now\n  hint: {hint}\n")
-    dotfiles.replace(applied.home / CODEX)
-    assert applied.toolsync(*WITH_KEYS).said == (0, "")
-    assert applied.contents() == BEFORES
+def test_a_file_that_was_moved_behind_a_link_is_given_back_where_it_is(applied: Machine) -> None:
+    """As people move their settings into a repository of dotfiles."""
+    there = applied.write("dotfiles/config.toml", applied.read(CODEX))
+    (applied.home / CODEX).unlink()
+    (applied.home / CODEX).symlink_to(there)
+    assert applied.toolsync("apply", "--yes", "--no-ping").out.startswith("Nothing to change.\n")
+    assert applied.toolsync("uninstall", "--yes").code == 0
+    assert (applied.home / CODEX).is_symlink()
+    assert applied.read("dotfiles/config.toml") == BEFORES[CODEX]
 
 
 def test_a_damaged_memory_keeps_everything(applied: Machine) -> None:

@@ -146,7 +146,7 @@ def _with_files(memory: Memory, planned: Sequence[FilePlan]) -> Memory:
 def _write(file: FilePlan, plan: Plan) -> Write:
     remembered = file.remembered or FileMemory()
     return Write(
-        path=Path(file.path),
+        path=plan.snapshots[file.path].real,
         expected=plan.snapshots[file.path].sha256,
         content=None if file.after is None else file.after.encode(),
         private=file.holds_key,

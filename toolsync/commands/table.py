@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from toolsync.commands.returning import stop_at_old_key
 from toolsync.commands.rows import check_of, row_of
 from toolsync.commands.stores import Address, Shelf, container, shelf
 from toolsync.commands.tracing import Notice, traced
-from toolsync.errors import DocumentError, PlanRefusedError, SecretError, TemplateError, ToolsyncError
+from toolsync.errors import DocumentError, FileError, PlanRefusedError, SecretError, TemplateError, ToolsyncError
 from toolsync.facts import Facts
 from toolsync.masking import printable
 from toolsync.overlay import Edit
@@ -55,6 +56,7 @@ class Table:
         self._formats: dict[str, str] = {}
         self._files: dict[tuple[str, str], list[str]] = {}
         self._unreachable: dict[str, SecretError] = {}
+        self._names = _names(memory)
         self.shelves: dict[tuple[str, str], Shelf] = {}
 
     def seat(self, tool: Tool, given: Facts, of: Mapping[str, Facts] | None = None) -> tuple[str, ...]:
@@ -114,7 +116,7 @@ class Table:
         self._lay(disk.read(path, within=gitguard.left(path)), format, row)
 
     def _lay(self, snapshot: disk.Snapshot, format: str, row: Row) -> None:
-        path, real = snapshot.path, str(snapshot.real)
+        path, real = snapshot.path, self._names.get(str(snapshot.real), str(snapshot.real))
         self.snapshots.setdefault(real, snapshot)
         if self._formats.setdefault(real, format) != format:
             shown = self._session.shown(path)
@@ -246,6 +248,15 @@ class Table:
         files = {row.overlay: self._files.get((tool.name, row.overlay), []) for row in tool.files}
         for index in range(max(map(len, files.values()), default=0)):
             yield {overlay: plans[paths[index]] for overlay, paths in files.items() if len(paths) > index}
+
+
+def _names(memory: Memory) -> dict[str, str]:
+    """What memory calls files that lie elsewhere now: moved, as into a dotfiles repository, and a link left behind."""
+    found: dict[str, str] = {}
+    for path in memory.files:
+        with suppress(FileError):  # links in a circle lead nowhere
+            found[str(disk.resolve(Path(path)))] = path
+    return found
 
 
 def _part_snapshot(shelf: Shelf, part: str) -> disk.Snapshot:

@@ -22,7 +22,7 @@ from toolsync.commands.own_keys import OwnKeys, own_keys
 from toolsync.commands.result import DONE, PROBLEM, Message, Result
 from toolsync.commands.state_folder import INDEX, NOTE
 from toolsync.commands.staying import Staying, staying
-from toolsync.errors import ChangedError, PlanRefusedError, SecretError
+from toolsync.errors import ChangedError, SecretError
 from toolsync.remembered import vault_names
 from toolsync.session import Session
 from toolsync.transaction import lock
@@ -78,10 +78,8 @@ def plan(session: Session, *, remove_keys: bool) -> Plan:
     Raises:
         ToolsyncError: a tool's settings cannot be given back (see `plan_undo`), memory cannot be read, or keys are to
             be removed and the keyring does not answer. Nothing goes then.
-        PlanRefusedError: a file was moved to where memory does not find it.
     """
     undo = undoing.plan(session, ())
-    _stop_at_moved(session, undo)
     keys = own_keys(session)
     if remove_keys and keys.problem is not None:
         raise keys.problem
@@ -94,18 +92,6 @@ def plan(session: Session, *, remove_keys: bool) -> Plan:
         state_folder.own_files(session.state),
         tuple(staying(session, undo)),
     )
-
-
-def _stop_at_moved(session: Session, undo: planning.Plan) -> None:
-    """Memory knows a file by its real path: one that was moved, and a link put in its place, it does not find."""
-    planned = {file.path for file in undo.files}
-    there = {path: disk.resolve(Path(path)) for path in undo.memory.files if path not in planned}
-    moved = {path: real for path, real in there.items() if str(real) != path}
-    if moved:
-        raise PlanRefusedError(
-            "\n".join(f"{session.shown(path)} leads to {session.shown(real)} now" for path, real in moved.items()),
-            hint="Put the file back where it was, run `toolsync undo`, then link it again. Nothing was removed.",
-        )
 
 
 def described(session: Session, planned: Plan) -> dict[str, Any]:
