@@ -22,12 +22,16 @@ def envelope(
     return json.dumps(masked_data(whole), ensure_ascii=True, indent=2)
 
 
+_NO_COMMANDS = {"toolsync", "key", "profile"}
+"""What is said when no command was found; only the envelope's own schema speaks of it."""
+
+
 def enveloped(
     command: str, exit_code: int, data: Mapping[str, Any], messages: Sequence[Message], error: ToolsyncError | None
 ) -> dict[str, Any]:
     """The envelope as data, as `schemas/results/envelope.schema.json` describes it."""
     return {
-        "schema": f"toolsync/{command.replace(' ', '-')}/1",
+        "schema": f"toolsync/{'envelope' if command in _NO_COMMANDS else command.replace(' ', '-')}/1",
         "command": command,
         "exit_code": exit_code,
         "data": data if error is None else None,
@@ -96,9 +100,15 @@ def _apply(data: Mapping[str, Any]) -> Iterator[Line]:
         yield Line(f"Applied profile '{data['profile']}': {done or 'everything was right already'}.", "good")
     else:
         yield Line("Nothing was applied.", "look")
-    yield from _columns(
-        [(tool["title"], tool["key"], tool["reload"]) for tool in data["tools"]], ("Tool", "Key", "Now")
-    )
+    heads = ("Tool", "Key", "Now") if done else ("Tool", "Key")
+    yield from _columns([row[: len(heads)] for row in _set_rows(data)], heads)
+
+
+def _set_rows(data: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Each tool, how its key reaches it, and what is to be done now: nothing where none of its files changed."""
+    changed = {tool for file in data["files"] if file["action"] != "keep" for tool in file["tools"]}
+    for tool in data["tools"]:
+        yield tool["title"], tool["key"], tool["reload"] if tool["tool"] in changed else ""
 
 
 _PAST = {"create": "created", "change": "changed", "remove": "removed"}
@@ -121,6 +131,9 @@ def _pings(data: Mapping[str, Any]) -> Iterator[Line]:
 
 
 def _undo(data: Mapping[str, Any]) -> Iterator[Line]:
+    if not data["files"]:
+        yield Line("Nothing is applied.")
+        return
     yield Line(f"Given back: {_files(data['written'])}.", "good")
 
 

@@ -129,3 +129,11 @@ def test_keys_exported_by_the_shell_are_neutralised(machine: Machine) -> None:
     ran = machine.toolsync("apply", "--yes", "--no-ping")
     assert ran.said == (0, "")
     assert "problem" not in ran.out
+
+
+def test_what_reads_a_settings_json_is_not_known_and_so_a_comment_is_no_problem(machine: Machine) -> None:
+    machine.profile('\n[profiles.work.tool.settings-json]\npaths = ["~/service/settings.json"]\n')
+    machine.write("service/settings.json", COMMENTED)
+    ran = machine.toolsync("apply", "--yes", "--no-ping")
+    assert ran.said == (0, "")
+    assert machine.read("service/settings.json").startswith(COMMENTED.partition(" // enough")[0])

@@ -41,6 +41,34 @@ def test_nothing_drifts_right_after_apply(applied: Machine) -> None:
     ]
 
 
+def test_an_apply_that_changes_nothing_asks_for_nothing(applied: Machine) -> None:
+    with applied.untouched():
+        ran = applied.toolsync("apply", "--yes", "--no-ping")
+    assert ran.said == (0, "")
+    assert ran.out.splitlines()[1:] == [
+        "Applied profile 'work': everything was right already.",
+        "Tool         Key",
+        "Claude Code  asks `toolsync key print work` at run time",
+        "Codex CLI    asks `toolsync key print work` at run time",
+    ]
+
+
+def test_only_tools_whose_files_changed_are_to_be_restarted(applied: Machine) -> None:
+    _rewritten(applied, ANTHROPIC_MODEL="another")
+    ran = applied.toolsync("apply", "--yes", "--no-ping")
+    assert ran.out.endswith(
+        "Tool         Key                                         Now\n"
+        "Claude Code  asks `toolsync key print work` at run time  "
+        "Values apply to the next turn; a removed variable applies at the next launch.\n"
+        "Codex CLI    asks `toolsync key print work` at run time\n"
+    )
+
+
+def test_undo_where_nothing_is_applied_says_so(machine: Machine) -> None:
+    ran = machine.toolsync("undo", "--yes")
+    assert (ran.code, ran.out, ran.err) == (0, "Nothing is applied.\n", "")
+
+
 def test_a_file_that_its_tool_rewrote_has_not_drifted(applied: Machine) -> None:
     _rewritten(applied, NEW="1")
     with applied.untouched():

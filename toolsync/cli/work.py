@@ -77,7 +77,8 @@ def undo(
 
     def shown(planned: Plan) -> tuple[Message, ...]:
         messages = tuple(plan_messages(session, planned))
-        screen.stdout().show(render.plan_lines(described(session, planned)))
+        if planned.files:
+            screen.stdout().show(render.plan_lines(described(session, planned)))
         screen.stdout().show(render.message_lines(messages))
         return messages
 

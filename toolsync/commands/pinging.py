@@ -62,10 +62,12 @@ def run(session: Session, wish: Wish) -> Result:
     ]
     notes = [skipped_message(skipped, "note", "note") for skipped in planned.skipped]
     exit_code = REFUSED if messages else DONE
-    return Result("ping", {"pings": [one.data() for one in pinged]}, (*messages, *_warnings(pinged), *notes), exit_code)
+    said = (*messages, *_warnings(planned, pinged), *notes)
+    return Result("ping", {"pings": [one.data() for one in pinged]}, said, exit_code)
 
 
-def _warnings(pinged: tuple[Pinged, ...]) -> Iterator[Message]:
+def _warnings(planned: Plan, pinged: tuple[Pinged, ...]) -> Iterator[Message]:
+    yield from (Message("warning", notice.text, notice.hint) for notice in planned.asides)
     yield from (Message("warning", one.ping.warning) for one in pinged if one.ping.warning)
 
 

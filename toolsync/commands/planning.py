@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from toolsync import disk, registry
@@ -20,6 +20,7 @@ from toolsync.commands.tracing import Notice
 from toolsync.errors import MissingFactError, UsageError
 from toolsync.plan import FilePlan
 from toolsync.profile import Profile
+from toolsync.registry import Known
 from toolsync.remembered import Memory
 from toolsync.session import Session
 from toolsync.tool import Tool
@@ -109,7 +110,7 @@ def plan_apply(session: Session, wish: Wish) -> Plan:
         snapshot.sha256,
         unkept,
         tuple(table.shelves.values()),
-        (*(() if wish.tools else aside.broken(known)), *aside.strays(profile, known)),
+        tuple(_asides(wish, profile, known)),
     )
 
 
@@ -130,7 +131,13 @@ def plan_ping(session: Session, wish: Wish) -> Plan:
             served.append(_served(tool, session.now(), known))
         except MissingFactError as error:
             skipped.append(Skipped(tool.tool, error.message, error.hint, is_asked=bool(wish.tools)))
-    return Plan(profile, tuple(served), (), {}, tuple(skipped), memory)
+    return Plan(profile, tuple(served), (), {}, tuple(skipped), memory, asides=tuple(_asides(wish, profile, known)))
+
+
+def _asides(wish: Wish, profile: Profile, known: Known) -> Iterator[Notice]:
+    if not wish.tools:
+        yield from aside.broken(known)
+    yield from aside.strays(profile, known)
 
 
 def _served(tool: ToolPlan, now: str, known: Mapping[str, Tool]) -> ToolPlan:
