@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import select
+import shlex
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -37,6 +39,12 @@ class Terminal:
             assert time.monotonic() < deadline, self.shown
             if not self._read():
                 raise AssertionError(self.shown)
+        return self
+
+    def past(self, text: str) -> Self:
+        """Read on until `text` is shown, and forget everything up to its end."""
+        self.until(text)
+        self.shown = self.shown.partition(text)[2]
         return self
 
     def interrupt(self) -> Self:
@@ -193,10 +201,58 @@ def test_without_a_terminal_nothing_is_asked(ready: Machine) -> None:
 def test_init_asks_for_what_it_was_not_told(ready: Machine) -> None:
     ready.config.unlink()
     with terminal(ready, "init") as screen:
-        screen.until(" or address: ").answer("http://127.0.0.1:9/api\n")
-        assert screen.until("Model: ").answer("some-model\n").ended() == 0
-    assert "Next: `toolsync key set`, then `toolsync apply`." in screen.shown
+        screen.until("Gateway or address: ").answer("http://127.0.0.1:9/api\n")
+        screen.until("Model: ").answer("some-model\n")
+        assert screen.until("Name of the profile [default]: ").answer("\n").ended() == 0
+    assert "Next: `toolsync key set default`, then `toolsync apply`." in screen.shown
     listed = ready.toolsync("profile", "list", "--json").json["data"]["profiles"]
     assert [(one["base_url"], one["model"], one["key"]) for one in listed] == [
         ("http://127.0.0.1:9/api", "some-model", "keyring:default")
     ]
+
+
+def test_init_judges_each_answer_at_once(ready: Machine) -> None:
+    gateway, name = "Gateway or address: ", "Name of the profile [default]: "
+    with terminal(ready, "init") as screen:
+        screen.past(gateway).answer("deepsek\n").past("Did you mean 'deepseek'?")
+        screen.past(gateway).answer("gateway.example\n").past("does not start with https:// or http://")
+        screen.past(gateway).answer("new-api\n").past("Address: ").answer("https://gateway.example\n")
+        screen.past("Model [").answer("\n")
+        screen.past(name).answer("work\n").past("there is a profile 'work' already")
+        assert screen.past(name).answer("home\n").ended() == 0
+    assert [one["name"] for one in ready.toolsync("profile", "list", "--json").json["data"]["profiles"]] == [
+        "work",
+        "home",
+    ]
+
+
+def test_init_gives_up_after_three_answers(ready: Machine) -> None:
+    with ready.untouched(), terminal(ready, "init") as screen:
+        for _ in range(3):
+            screen.past("Gateway or address: ").answer("nonsense\n")
+        assert screen.ended() == 2
+    assert "unknown gateway 'nonsense'" in screen.shown
+
+
+def test_removing_a_profile_that_is_in_use_says_what_goes_before_it_asks(ready: Machine) -> None:
+    assert ready.toolsync("apply", "--yes", "--no-ping").code == 0
+    before = ready.config.read_bytes()
+    with terminal(ready, "profile", "remove", "work") as screen:
+        screen.until("Remove profile 'work'? [y/N]: ")
+        assert "'work' is the active profile; without it none is" in screen.shown
+        assert "'work' is applied: the tools that ask toolsync for its key get none until another is" in screen.shown
+        assert "`toolsync undo` gives them back what you had before." in screen.shown
+        assert screen.answer("n\n").ended() == 2
+    assert ready.config.read_bytes() == before
+
+
+def test_what_is_wrong_with_an_edited_profile_is_said_once(ready: Machine) -> None:
+    before = ready.config.read_bytes()
+    program = (
+        "import sys, pathlib; f = pathlib.Path(sys.argv[1]); f.write_text(f.read_text().replace('some-model', ''))"
+    )
+    ready.environ["EDITOR"] = shlex.join([sys.executable, "-c", program])
+    with terminal(ready, "profile", "edit") as screen:
+        assert screen.until("Open it again? [Y/n]: ").answer("n\n").ended() == 2
+    assert screen.shown.count("profiles.work.model: the value is empty") == 1
+    assert ready.config.read_bytes() == before

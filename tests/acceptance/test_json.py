@@ -173,6 +173,8 @@ def test_a_printed_schema_is_the_schema(machine: Machine) -> None:
 def test_errors_of_the_command_line_itself_are_envelopes(machine: Machine) -> None:
     for line, command in {
         "aply --json": "toolsync",
+        "key rotat --json": "key",
+        "profile lst --json": "profile",
         "apply --hard --json": "apply",
         "key remove --hard --json": "key remove",
         "--config /nowhere/x undo a b --json": "undo",
@@ -180,7 +182,7 @@ def test_errors_of_the_command_line_itself_are_envelopes(machine: Machine) -> No
     }.items():
         ran = machine.toolsync(*line.split())
         assert (ran.code, ran.err, ran.json["command"]) == (2, "", command), line
-        assert _complaint("envelope", ran.json) is None
+        assert _complaint(ran.json["schema"].split("/")[1], ran.json) is None
 
 
 def test_a_bug_is_an_envelope_with_a_masked_report(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:

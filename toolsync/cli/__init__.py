@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from toolsync import __version__, render, screen
-from toolsync.cli import keys, leaving, profiles, streams, work
+from toolsync.cli import keys, leaving, profiles, starting, streams, work
 from toolsync.cli.context import run
 from toolsync.errors import BugError, InterruptedRunError, OutputError, ToolsyncError, UsageError
 from toolsync.session import default_state
@@ -23,7 +23,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for part in (work, profiles, keys, leaving):
+for part in (starting, work, profiles, keys, leaving):
     app.add_typer(part.app)
 
 

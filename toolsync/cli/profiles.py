@@ -1,7 +1,8 @@
-"""`init` and the verbs on profiles."""
+"""The verbs on profiles."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,11 +10,10 @@ import typer
 from toolsync import render, screen
 from toolsync.cli.context import Json, Yes, ask, help_app, run, show
 from toolsync.commands.result import Message, Result
-from toolsync.errors import ToolsyncError, UsageError
+from toolsync.errors import DeclinedError, ToolsyncError, UsageError
 from toolsync.session import Session
 
 if TYPE_CHECKING:
-    from toolsync.commands.init import Wanted
     from toolsync.commands.profile_file import Edited
 
 app = typer.Typer()
@@ -21,51 +21,10 @@ profile_app = help_app("Profiles: address, model, limits, and where the key is."
 app.add_typer(profile_app, name="profile")
 
 
-@app.command()
-def init(
-    name: Annotated[str, typer.Argument(help="What the profile is called.")] = "default",
-    gateway: Annotated[str | None, typer.Option("--gateway", "-g", help="A known gateway.")] = None,
-    base_url: Annotated[str | None, typer.Option("--base-url", help="The address, as the provider prints it.")] = None,
-    model: Annotated[str | None, typer.Option("--model", "-m", help="As the gateway names it.")] = None,
-    key_from: Annotated[
-        str | None, typer.Option("--key-from", help="keyring:NAME (default), env:VARIABLE or command:LINE.")
-    ] = None,
-    title: Annotated[str | None, typer.Option("--title", help="What people call it.")] = None,
-    json: Json = False,
-) -> None:
-    """Make a profile; run without options to be asked."""
-    from toolsync import gateways
-    from toolsync.commands.init import Wanted, init, profile_table
-
-    session = run.session()
-    known = gateways.gateways(session.config.parent)
-    if session.is_interactive and not json:
-        if gateway is None and base_url is None:
-            answer = typer.prompt(f"Gateway ({', '.join(known)}) or address", err=True)
-            gateway, base_url = (answer, None) if answer in known else (None, answer)
-        chosen = gateways.named(known, gateway) if gateway else None
-        if base_url is None and chosen is not None and chosen.base_url is None:
-            base_url = typer.prompt(f"Address: {chosen.asks}", err=True)
-        if model is None:
-            model = typer.prompt("Model", default=chosen.model if chosen else None, err=True)
-    wanted = Wanted(gateways.named(known, gateway) if gateway else None, base_url, model, key_from, title)
-    edited = init(session, name, profile_table(name, wanted))
-    show(_edited("init", name, edited, _next_steps(name, wanted)))
-
-
-def _next_steps(name: str, wanted: Wanted) -> tuple[Message, ...]:
-    steps = [Message("note", f"Profile '{name}' is ready and active.")]
-    if wanted.key is None or wanted.key.startswith("keyring:"):
-        steps.append(Message("note", "Next: `toolsync key set`, then `toolsync apply`."))
-    else:
-        steps.append(Message("note", "Next: `toolsync apply`."))
-    return tuple(steps)
-
-
-def _edited(command: str, name: str, edited: Edited, messages: tuple[Message, ...] = ()) -> Result:
+def edited_result(command: str, name: str, edited: Edited, messages: tuple[Message, ...]) -> Result:
+    """What became of the profile file, with what there is to say of it."""
     changed = edited.before != edited.after
-    said = messages or (Message("note", f"{edited.file.shown} is {'saved' if changed else 'as it was'}."),)
-    return Result(command, {"profile": name, "file": edited.file.shown, "changed": changed}, said)
+    return Result(command, {"profile": name, "file": edited.file.shown, "changed": changed}, messages)
 
 
 @app.command("use")
@@ -75,7 +34,11 @@ def use(name: str, json: Json = False) -> None:
     from toolsync.commands import profile as command
 
     edited = command.use(run.session(), name)
-    show(_edited("profile use", name, edited, (Message("note", f"'{name}' is active. `toolsync apply` writes it."),)))
+    show(
+        edited_result(
+            "profile use", name, edited, (Message("note", f"'{name}' is active. `toolsync apply` writes it."),)
+        )
+    )
 
 
 @profile_app.command("list")
@@ -120,11 +83,10 @@ def profile_edit(
     from toolsync.commands import profile as command
 
     session = run.session()
-    if set_ or unset:
-        edited = command.edit(session, name, set_ or [], unset or [])
-        show(_edited("profile edit", name or "", edited))
-        return
-    show(_edited("profile edit", name or "", _edited_by_hand(session)))
+    edited = command.edit(session, name, set_ or [], unset or []) if set_ or unset else _edited_by_hand(session)
+    name = name or session.profiles().active or ""
+    saved = Message("note", f"{edited.file.shown} is {'saved' if edited.before != edited.after else 'as it was'}.")
+    show(edited_result("profile edit", name, edited, (saved, *command.stray_messages(session, name))))
 
 
 def _edited_by_hand(session: Session) -> Edited:
@@ -140,7 +102,7 @@ def _edited_by_hand(session: Session) -> Edited:
         except ToolsyncError as error:
             screen.stderr().show(render.error_lines(error))
             if not typer.confirm("Open it again?", default=True, err=True):
-                raise
+                raise DeclinedError(f"{draft.file.shown} stays as it was") from error
 
 
 @profile_app.command("rename")
@@ -148,8 +110,15 @@ def profile_rename(old: str, new: str, json: Json = False) -> None:
     """Rename a profile; its key stays under the reference it has."""
     from toolsync.commands import profile as command
 
-    note = Message("note", f"'{old}' is now '{new}'. `toolsync apply` tells the tools that ask for its key.")
-    show(_edited("profile rename", new, command.rename(run.session(), old, new), (note,)))
+    session = run.session()
+    is_applied = old != new and command.is_applied(session, old)
+    edited = command.rename(session, old, new)
+    messages = [Message("note", f"'{old}' is now '{new}'.")]
+    if is_applied:
+        apply = "`toolsync apply`" if session.profiles().active == new else f"`toolsync apply --profile {new}`"
+        text = f"it is applied: the tools that ask toolsync for the key of '{old}' get none until {apply}"
+        messages.append(Message("warning", text))
+    show(edited_result("profile rename", new, edited, tuple(messages)))
 
 
 @profile_app.command("remove")
@@ -158,6 +127,21 @@ def profile_remove(name: str, yes: Yes = False, json: Json = False) -> None:
     from toolsync.commands import profile as command
 
     session = run.session()
-    session.profiles().get(name)
+    profiles = session.profiles()
+    profiles.get(name)
+    lost = tuple(_lost(name, is_active=profiles.active == name, is_applied=command.is_applied(session, name)))
+    if session.is_interactive and not (yes or run.json):
+        screen.stderr().show(render.message_lines(lost))
     ask(session, f"Remove profile '{name}'?", yes=yes)
-    show(_edited("profile remove", name, command.remove(session, name)))
+    note = Message("note", f"Profile '{name}' is removed.")
+    show(edited_result("profile remove", name, command.remove(session, name), (note, *(lost if yes else ()))))
+
+
+def _lost(name: str, *, is_active: bool, is_applied: bool) -> Iterator[Message]:
+    """What goes with a profile."""
+    if is_active:
+        hint = "`toolsync use NAME` makes another the active one."
+        yield Message("warning", f"'{name}' is the active profile; without it none is", hint)
+    if is_applied:
+        text = f"'{name}' is applied: the tools that ask toolsync for its key get none until another is applied"
+        yield Message("warning", text, "`toolsync undo` gives them back what you had before.")

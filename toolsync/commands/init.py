@@ -11,8 +11,7 @@ from toolsync.commands.profile_file import Edited, opened, saved, schema_laid_be
 from toolsync.document import equal
 from toolsync.errors import UsageError
 from toolsync.gateways import Gateway
-from toolsync.profile import KeyRef
-from toolsync.profile.editor import added
+from toolsync.profile import KeyRef, editor
 from toolsync.profile.reader import read
 from toolsync.session import Session
 
@@ -36,11 +35,22 @@ def init(session: Session, name: str, table: Mapping[str, Any], *, active: bool 
     before = file.text
     if before and equal(_present(before, name, file.shown), dict(table)):
         return Edited(file, before, before)
-    after = added(before, name, table, active=active, file=file.shown)
+    after = editor.added(before, name, table, active=active, file=file.shown)
     edited = saved(file, after)
     if not before:
         schema_laid_beside(file)
     return edited
+
+
+def demand_free(session: Session, name: str) -> None:
+    """Nothing, if a new profile may be called so.
+
+    Raises:
+        ProfileError: it may not, or there is one.
+        FileError: the file cannot be read.
+    """
+    file = opened(session)
+    editor.demand_free(file.text, name, file.shown)
 
 
 def _present(text: str, name: str, shown: str) -> object:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from toolsync import memory as memories
+from toolsync import registry
+from toolsync.commands.aside import strays
 from toolsync.commands.profile_file import Edited, existing, saved
+from toolsync.commands.result import Message
 from toolsync.document import KeyPath, Value, keypath
-from toolsync.errors import TemplateError, UsageError
+from toolsync.errors import TemplateError, ToolsyncError, UsageError
 from toolsync.profile import Profiles, editor, rules
+from toolsync.profile.problem import advice
 from toolsync.profile.reader import read
 from toolsync.profile.rename import renamed
 from toolsync.profile.wording import one_line
@@ -73,6 +78,23 @@ def remove(session: Session, name: str) -> Edited:
     return saved(file, editor.removed(file.text, name, file.shown))
 
 
+def is_applied(session: Session, name: str) -> bool:
+    """Whether tools are set to the profile, and some may ask for its key under this name."""
+    try:
+        memory = memories.read(memories.path_in(session.state))
+    except ToolsyncError:  # who mends it is told by the commands that need it
+        return False
+    return memory.profile == name and bool(memory.files)
+
+
+def stray_messages(session: Session, name: str) -> Iterator[Message]:
+    """What a profile says of tools that there are not."""
+    profiles = session.profiles()
+    if name in profiles.names:
+        for one in strays(profiles.get(name), registry.tools(session.config.parent)):
+            yield Message("warning", one.text, one.hint)
+
+
 def edit(session: Session, name: str | None, settings: Sequence[str], unset: Sequence[str] = ()) -> Edited:
     """The file with fields of a profile set or taken out.
 
@@ -83,11 +105,11 @@ def edit(session: Session, name: str | None, settings: Sequence[str], unset: Seq
         unset: `request.max_tokens`.
 
     Raises:
-        UsageError: a setting is none.
+        UsageError: a setting is none, or there is no such field.
         ProfileError, FileError: as `use`; or a value is not allowed.
     """
     file = existing(session)
-    values = {**dict(map(_setting, settings)), **{_path(text): None for text in unset}}
+    values = {**dict(map(_setting, settings)), **{_known(_path(text)): None for text in unset}}
     profile = read(file.text, file.shown).get(name)
     return saved(file, editor.with_values(file.text, profile.name, values, file.shown))
 
@@ -107,6 +129,16 @@ def _path(text: str) -> KeyPath:
         raise UsageError(f"'{one_line(text)}' is no field", hint="Write it as request.timeout_seconds.") from error
     if not path:
         raise UsageError("a setting names no field", hint="Write FIELD=VALUE, for example model=gpt-5.")
+    return path
+
+
+def _known(path: KeyPath) -> KeyPath:
+    """The path of a field that a profile may have."""
+    for length in range(1, len(path) + 1):
+        above = rules.of_field(path[: length - 1])
+        if above is not None and rules.of_field(path[:length]) is None:
+            told = advice(str(path[length - 1]), rules.fields(above))
+            raise UsageError(f"{one_line(keypath.spell(path[:length]))}: {told}", hint="Nothing was changed.")
     return path
 
 

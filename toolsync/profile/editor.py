@@ -32,7 +32,7 @@ def added(text: str, name: str, table: Mapping[str, Any], *, active: bool, file:
     Raises:
         ProfileError: there is a profile of that name already, or the result would not be valid.
     """
-    _demand_free(text, name, file)
+    demand_free(text, name, file)
     if not text.strip("\ufeff \t\r\n"):
         opened = page.opening(name if active else None)
         return valid(parsed(f"{opened}\n{page.block(name, table)}\n{page.card()}", file), file)
@@ -113,7 +113,12 @@ def _emptied(document: Document, path: KeyPath) -> KeyPath:
     return path
 
 
-def _demand_free(text: str, name: str, file: str) -> None:
+def demand_free(text: str, name: str, file: str) -> None:
+    """Nothing, if a new profile may be called so.
+
+    Raises:
+        ProfileError: it may not, or there is one.
+    """
     demand_name(name)
     if text and name in read(text, file).names:
         raise ProfileError(

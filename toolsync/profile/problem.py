@@ -148,17 +148,18 @@ def _unknown(violation: _Violation) -> Iterator[Problem]:
     known = violation.schema["properties"]
     for name in violation.found:
         if name not in known:
-            yield Problem((*violation.path, name), _advice(name, known, violation.name))
+            yield Problem((*violation.path, name), advice(name, known, violation.name))
 
 
-def _advice(name: str, known: rules.Rules, schema: str) -> str:
+def advice(name: str, known: rules.Rules, schema: str = "profile") -> str:
+    """What to say of a field that there is not, where those in `known` are."""
     for table, below in known.items():
         if name in rules.fields(below, schema):
             return f"there is no such field here; it belongs in the table '{table}'"
     nearest = close(name, known)
     if nearest:
         return f"there is no such field; did you mean '{nearest}'?"
-    return f"there is no such field; there are {', '.join(known)}"
+    return f"there is no such field; there are {', '.join(known)}" if known else "there is no such field"
 
 
 def _any_of(violation: _Violation) -> Iterator[Problem]:

@@ -1,0 +1,119 @@
+"""The verbs on profiles: what they say of those that are active, applied, or speak of tools that there are not."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.acceptance.machine import ADDRESS, Machine
+
+CODEX = ".codex/config.toml"
+SECOND = ("--base-url", ADDRESS, "--model", "m")
+
+
+@pytest.fixture
+def applied(machine: Machine) -> Machine:
+    """Codex, applied."""
+    machine.write(CODEX, "")
+    assert machine.toolsync("apply", "--yes", "--no-ping").code == 0
+    return machine
+
+
+LOSS = (
+    "warning: 'work' is applied: the tools that ask toolsync for its key get none until another is applied\n"
+    "    `toolsync undo` gives them back what you had before.\n"
+)
+ACTIVE = (
+    "warning: 'work' is the active profile; without it none is\n    `toolsync use NAME` makes another the active one.\n"
+)
+
+
+def test_removing_the_active_applied_profile_says_what_it_means(applied: Machine) -> None:
+    ran = applied.toolsync("profile", "remove", "work", "--yes")
+    assert (ran.code, ran.out) == (0, f"Profile 'work' is removed.\n{ACTIVE}{LOSS}")
+    assert applied.toolsync("undo", "--yes").code == 0
+    assert applied.read(CODEX) == ""
+
+
+def test_removing_a_profile_that_nobody_uses_needs_no_warning(machine: Machine) -> None:
+    machine.toolsync("init", "second", *SECOND, "--no-use")
+    assert machine.toolsync("profile", "remove", "second", "--yes").out == "Profile 'second' is removed.\n"
+
+
+@pytest.mark.parametrize("active", [True, False], ids=["active", "not active"])
+def test_renaming_the_applied_profile_says_when_tools_get_the_key_again(applied: Machine, *, active: bool) -> None:
+    if not active:
+        applied.toolsync("init", "second", *SECOND)
+    apply = "`toolsync apply`" if active else "`toolsync apply --profile job`"
+    assert applied.toolsync("profile", "rename", "work", "job").out == (
+        "'work' is now 'job'.\n"
+        f"warning: it is applied: the tools that ask toolsync for the key of 'work' get none until {apply}\n"
+    )
+
+
+def test_renaming_another_profile_needs_no_warning(machine: Machine) -> None:
+    assert machine.toolsync("profile", "rename", "work", "job").out == "'work' is now 'job'.\n"
+
+
+NEXT = "Next: `toolsync key set home`, then `toolsync apply`.\n"
+INITS = {
+    "the first": (None, (), f"Profile 'home' is ready and active.\n{NEXT}"),
+    "one more": ("", (), f"Profile 'home' is ready, and active now in place of 'work'.\n{NEXT}"),
+    "one more, not used": (
+        "",
+        ("--no-use",),
+        (
+            "Profile 'home' is ready; 'work' stays active.\n"
+            "Next: `toolsync key set home`, then `toolsync use home`, then `toolsync apply`.\n"
+        ),
+    ),
+    "another's key": (
+        "",
+        ("--key-from", "keyring:work"),
+        "Profile 'home' is ready, and active now in place of 'work'.\nNext: `toolsync apply`.\n",
+    ),
+    "a variable": (None, ("--key-from", "env:K"), "Profile 'home' is ready and active.\nNext: `toolsync apply`.\n"),
+}
+
+
+@pytest.mark.parametrize(("rest", "options", "said"), INITS.values(), ids=INITS)
+def test_init_says_which_profile_is_active_and_what_is_next(
+    machine: Machine, rest: str | None, options: tuple[str, ...], said: str
+) -> None:
+    if rest is None:
+        machine.config.unlink()
+    assert machine.toolsync("init", "home", *SECOND, *options).out == said
+
+
+def test_init_again_changes_nothing_and_says_what_is_so(machine: Machine) -> None:
+    machine.toolsync("init", "home", *SECOND)
+    machine.toolsync("use", "work")
+    assert machine.toolsync("init", "home", *SECOND).out.startswith("Profile 'home' is ready; 'work' stays active.\n")
+
+
+def test_a_setting_of_a_tool_that_there_is_not_is_called_one(machine: Machine) -> None:
+    ran = machine.toolsync("profile", "edit", "--set", "tool.codx.model=x")
+    assert ran.code == 0
+    assert "warning: [profiles.work.tool.codx] means no tool\n    Did you mean 'codex'?\n" in ran.out
+    assert "warning" not in machine.toolsync("profile", "edit", "--unset", "tool.codx").out
+
+
+UNSET = {
+    "unknown": ("nosuch", "nosuch: there is no such field; there are title, "),
+    "near": ("modell", "modell: there is no such field; did you mean 'model'?"),
+    "below": ("request.timeout", "request.timeout: there is no such field; there are timeout_seconds, "),
+    "below a text": ("model.x", "model.x: there is no such field\n"),
+    "misplaced": ("temperature", "temperature: there is no such field here; it belongs in the table 'request'"),
+}
+
+
+@pytest.mark.parametrize(("field", "said"), UNSET.values(), ids=UNSET)
+def test_a_field_that_there_is_not_cannot_be_unset(machine: Machine, field: str, said: str) -> None:
+    before = machine.config.read_bytes()
+    ran = machine.toolsync("profile", "edit", "--unset", field)
+    assert (ran.code, ran.err.startswith(f"error: {said}")) == (2, True), ran.err
+    assert machine.config.read_bytes() == before
+
+
+def test_a_field_that_is_unset_already_stays_so(machine: Machine) -> None:
+    ran = machine.toolsync("profile", "edit", "--unset", "request.max_tokens", "--json")
+    assert (ran.code, ran.json["data"]["profile"], ran.json["data"]["changed"]) == (0, "work", False)
