@@ -57,6 +57,15 @@ def test_a_file_that_is_not_ignored_stops_the_apply(guarded: Machine) -> None:
     assert ran.said == (2, f"error: {text}\n  hint: {FIX_HINT}\n")
 
 
+def test_what_one_ignore_file_lacks_is_said_together(guarded: Machine) -> None:
+    guarded.write("dots/service/other.json", "{}\n")
+    _wants(guarded, f"~/{SETTINGS}", "~/dots/service/other.json")
+    ran = guarded.toolsync(*APPLY)
+    lines = "`/service/settings.json`, `/service/.toolsync-*.tmp`, `/service/other.json`"
+    assert ran.err.endswith(f"\n  hint: `--fix-gitignore` adds to ~/dots/.gitignore: {lines}.\n")
+    assert ran.err.count("git does not ignore it") == 2
+
+
 def test_a_tracked_file_stops_the_apply_and_fixing_only_says_what_to_do(guarded: Machine) -> None:
     _home(guarded).git("dots", "add", "service")
     with guarded.untouched():
@@ -251,9 +260,7 @@ def test_a_link_that_leads_out_of_its_repository_is_refused(guarded: Machine) ->
     _wants(guarded, f"~/{SETTINGS}", way="env")
     with guarded.untouched():
         ran = guarded.toolsync(*APPLY)
-    text = (
-        f"{guarded.home}/dots/service/settings.json leads out of {guarded.home}/dots, to {guarded.home}/elsewhere.json"
-    )
+    text = "~/dots/service/settings.json leads out of ~/dots, to ~/elsewhere.json"
     assert (ran.code, ran.err.splitlines()[0]) == (2, f"error: {text}")
 
 

@@ -90,25 +90,46 @@ def stop_at_exposed(session: Session, files: Sequence[FilePlan]) -> None:
     Raises:
         ExposedKeyError: git tracks a file that would hold the key, does not ignore it, or cannot tell.
     """
-    found = exposed(session, files)
+    planned = _planned_ignores(files)
+    found = list(_verdicts(session, _keyed(files), planned))
     if found:
-        hints = dict.fromkeys(message.hint for message in found)
-        raise ExposedKeyError("\n".join(message.text for message in found), hint=" ".join(hints))
+        text = "\n".join(_message(session, verdict, planned).text for verdict in found)
+        raise ExposedKeyError(text, hint=" ".join(_hints(session, found, planned)))
+
+
+def _hints(session: Session, verdicts: Iterable[Verdict], planned: Mapping[Path, str | None]) -> Iterator[str]:
+    """What to do about all of them, each thing once: what one ignore file lacks is said together."""
+    others: dict[str, None] = {}
+    lacking: dict[Path, dict[str, None]] = {}
+    for verdict in verdicts:
+        ignore_file = gitguard.ignore_file(verdict.file) if verdict.state == "exposed" else None
+        if ignore_file is not None and _lacks(ignore_file, verdict, planned):
+            lacking.setdefault(ignore_file, {}).update(dict.fromkeys(verdict.lines))
+        else:
+            others[_message(session, verdict, planned).hint] = None
+    yield from (_addition(session, ignore_file, lines) for ignore_file, lines in lacking.items())
+    yield from others
 
 
 def exposed(session: Session, files: Sequence[FilePlan]) -> list[Message]:
     """What git would do with files that would hold the key, once the plan is carried out."""
-    planned = {Path(file.path): file.after for file in files if file.format == "gitignore" and file.is_change}
-    keyed = [Path(file.container or file.path) for file in files if file.holds_key]
-    return [_message(session, verdict, planned) for verdict in _verdicts(session, keyed, planned)]
+    planned = _planned_ignores(files)
+    return [_message(session, verdict, planned) for verdict in _verdicts(session, _keyed(files), planned)]
+
+
+def _planned_ignores(files: Iterable[FilePlan]) -> Mapping[Path, str | None]:
+    return {Path(file.path): file.after for file in files if file.format == "gitignore" and file.is_change}
+
+
+def _keyed(files: Iterable[FilePlan]) -> list[Path]:
+    return [Path(file.container or file.path) for file in files if file.holds_key]
 
 
 def still_exposed(session: Session, files: Sequence[FilePlan]) -> list[Message]:
     """The same of what was written, where an ignore file was among it."""
     if not any(file.format == "gitignore" and file.is_change for file in files):
         return []
-    keyed = [Path(file.container or file.path) for file in files if file.holds_key]
-    return [_message(session, verdict, {}) for verdict in _verdicts(session, keyed)]
+    return [_message(session, verdict, {}) for verdict in _verdicts(session, _keyed(files))]
 
 
 def _verdicts(
@@ -154,14 +175,27 @@ def _exposed(session: Session, verdict: Verdict, planned: Mapping[Path, str | No
     what = "git does not ignore it"
     if verdict.lines == gitguard.lines(verdict.file)[1:]:
         what = "git does not ignore the temp files that it is replaced by"
-    shown, lines = session.shown(ignore_file), ", ".join(f"`{printable(line)}`" for line in verdict.lines)
-    if not set(verdict.lines) <= _standing(ignore_file, planned).keys():
-        return what, f"`--fix-gitignore` adds to {shown}: {lines}."
+    if _lacks(ignore_file, verdict, planned):
+        return what, _addition(session, ignore_file, verdict.lines)
+    shown, lines = session.shown(ignore_file), _quoted(verdict.lines)
     if verdict.rule is not None:
         return what, f"{shown} has {lines}, and {verdict.rule} takes it back: take that line out."
     if ignore_file.is_symlink():
         return what, f"{shown} is a link, which git does not follow: make it a file."
     return what, f"{shown} has {lines}, and git does not heed it: see `git check-ignore -v --no-index`."
+
+
+def _lacks(ignore_file: Path, verdict: Verdict, planned: Mapping[Path, str | None]) -> bool:
+    """Whether lines are missing in the ignore file, so that adding them is what helps."""
+    return not set(verdict.lines) <= _standing(ignore_file, planned).keys()
+
+
+def _addition(session: Session, ignore_file: Path, lines: Iterable[str]) -> str:
+    return f"`--fix-gitignore` adds to {session.shown(ignore_file)}: {_quoted(lines)}."
+
+
+def _quoted(lines: Iterable[str]) -> str:
+    return ", ".join(f"`{printable(line)}`" for line in lines)
 
 
 def _standing(ignore_file: Path, planned: Mapping[Path, str | None]) -> Mapping[str, bool]:
