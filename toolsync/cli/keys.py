@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from toolsync.profile import Profile
 
 app = typer.Typer()
-key_app = help_app("The key: in the system's keyring, printed for the tools that ask.")
+key_app = help_app("The key in the system's keyring.")
 app.add_typer(key_app, name="key")
 
 
@@ -27,7 +27,10 @@ def key_set(
     stdin: Annotated[bool, typer.Option("--stdin", help="Read the key from stdin.")] = False,
     json: Json = False,
 ) -> None:
-    """Store a key in the keyring, from a prompt without echo or from stdin; never from the command line."""
+    """Store a key in the keyring.
+
+    From a prompt without echo, or from stdin; never from the command line.
+    """
     from toolsync.commands.key import set_key
 
     session = run.session()
@@ -84,7 +87,7 @@ def _key_name(session: Session, profile: str | None) -> str:
 
 @key_app.command("list")
 def key_list(json: Json = False) -> None:
-    """List the keys by reference, never their values."""
+    """List the keys, never their values."""
     from toolsync.commands.key import list_keys
 
     session = run.session()
@@ -137,7 +140,7 @@ def _question(session: Session, name: str) -> str:
 def key_print(
     profile: Annotated[str | None, typer.Argument(help="Default: the active one.", show_default=False)] = None,
 ) -> None:
-    """Print the key on one line, for the tools that ask."""
+    """Print the key, for the tools that ask."""
     from toolsync import key_print as command
 
     run.exit_code = command.run(command.Request(profile, None if run.config is None else str(run.config)))

@@ -26,7 +26,10 @@ def uninstall(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Undo everything, and remove what toolsync keeps; the profile stays, and the keys unless you say so."""
+    """Undo everything; remove what toolsync keeps.
+
+    The profile stays, and the keys unless you say so.
+    """
     from toolsync.commands import uninstall as command
 
     session = run.session()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from toolsync.commands.profile_file import Edited
 
 app = typer.Typer()
-profile_app = help_app("Profiles: address, model, limits, and where the key is.")
+profile_app = help_app("The profiles: address, model, limits.")
 app.add_typer(profile_app, name="profile")
 
 
@@ -66,7 +66,10 @@ def profileshow(
     tool: Annotated[str | None, typer.Option("--tool", "-t", help="As this tool sees it.")] = None,
     json: Json = False,
 ) -> None:
-    """Show the facts that fill the templates, and where each comes from."""
+    """Show what a profile gives the tools.
+
+    Its key reference and the facts that fill the templates, and where each comes from.
+    """
     from toolsync.commands.show import show as command
 
     show(command(run.session(), name, tool))
@@ -79,7 +82,15 @@ def profile_edit(
     unset: Annotated[list[str] | None, typer.Option("--unset", help="FIELD; may be repeated.")] = None,
     json: Json = False,
 ) -> None:
-    """Change fields, or open the file in your editor; it is checked before it is saved."""
+    """Change fields, or open the file.
+
+    In your editor, unless you say --set or --unset; checked before it is saved. Fields are spelled so:
+
+    \b
+      --set model=gpt-5 --set request.timeout_seconds=30
+      --set 'tool.config-toml.paths=["~/service/config.toml"]'
+      --unset request.max_tokens
+    """  # noqa: D301  click leaves the lines after the backspace as they are
     from toolsync.commands import profile as command
 
     session = run.session()
@@ -107,7 +118,10 @@ def _edited_by_hand(session: Session) -> Edited:
 
 @profile_app.command("rename")
 def profile_rename(old: str, new: str, json: Json = False) -> None:
-    """Rename a profile; its key stays under the reference it has."""
+    """Rename a profile.
+
+    Its key stays under the reference it has.
+    """
     from toolsync.commands import profile as command
 
     session = run.session()
@@ -123,7 +137,10 @@ def profile_rename(old: str, new: str, json: Json = False) -> None:
 
 @profile_app.command("remove")
 def profile_remove(name: str, yes: Yes = False, json: Json = False) -> None:
-    """Remove a profile; its key stays in the keyring."""
+    """Remove a profile.
+
+    Its key stays in the keyring.
+    """
     from toolsync.commands import profile as command
 
     session = run.session()

@@ -43,7 +43,10 @@ def init(
     no_use: Annotated[bool, typer.Option("--no-use", help="Leave the active profile as it is.")] = False,
     json: Json = False,
 ) -> None:
-    """Make a profile, and use it; what you leave out is asked."""
+    """Make a profile, and use it.
+
+    On a terminal, what you leave out is asked.
+    """
     from toolsync import gateways
     from toolsync.commands import init as command
 

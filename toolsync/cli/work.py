@@ -33,7 +33,11 @@ def apply(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Set every tool to the profile: shown first, pinged, all files or none."""
+    """Set every tool to the profile.
+
+    Every tool that is found on this machine; `toolsync tools` lists them. What will change is shown first, and asked
+    about; the gateway is pinged; then all files are written, or none. Consent to a copy of the key lasts until `undo`.
+    """
     from toolsync.commands import apply as command
 
     session = run.session()
@@ -69,7 +73,10 @@ def undo(
     yes: Yes = False,
     json: Json = False,
 ) -> None:
-    """Give every value back to what you had; your later edits stay."""
+    """Give every value back to what you had.
+
+    Your later edits stay.
+    """
     from toolsync.commands import undo as command
     from toolsync.commands.apply import described, plan_messages
 
@@ -92,7 +99,10 @@ def undo(
 def diff(
     tool: Tools = None, profile: ProfileName = None, allow_plaintext: Plaintext = False, json: Json = False
 ) -> None:
-    """Show what `apply` would change; exit code 1 when something would."""
+    """Show what `apply` would change.
+
+    Ends with 1 when something would.
+    """
     from toolsync.commands.diff import diff as command
 
     show(command(run.session(), Wish(profile, tuple(tool or ()), allow_plaintext)))
@@ -100,7 +110,10 @@ def diff(
 
 @app.command()
 def status(tool: Tools = None, profile: ProfileName = None, json: Json = False) -> None:
-    """Last applied against now, and now against the profile; exit code 1 on drift."""
+    """Show what drifted since the last apply.
+
+    Last applied against now, and now against the profile. Ends with 1 when they differ.
+    """
     from toolsync.commands.status import status as command
 
     show(command(run.session(), Wish(profile, tuple(tool or ()))))
@@ -108,7 +121,10 @@ def status(tool: Tools = None, profile: ProfileName = None, json: Json = False) 
 
 @app.command()
 def ping(tool: Tools = None, profile: ProfileName = None, json: Json = False) -> None:
-    """Prove the connection with the smallest request of each dialect in use."""
+    """Send the gateway the smallest request.
+
+    One for each address and dialect that the tools on this machine use.
+    """
     from toolsync.commands.pinging import run as command
 
     show(command(run.session(), Wish(profile, tuple(tool or ()))))
@@ -124,7 +140,10 @@ def models(profile: ProfileName = None, json: Json = False) -> None:
 
 @app.command()
 def tools(json: Json = False) -> None:
-    """List the tools that toolsync knows, and which are on this machine."""
+    """List the tools, and which are found here.
+
+    A tool is found when a program of its is on PATH, or a file or folder of its is there.
+    """
     from toolsync.commands.tools import tools as command
 
     show(command(run.session()))
@@ -132,7 +151,10 @@ def tools(json: Json = False) -> None:
 
 @app.command()
 def demo(json: Json = False) -> None:
-    """Play the whole story in a throw-away home: no key, network or tool needed."""
+    """Play the whole story in a throw-away home.
+
+    No key, network or tool is needed.
+    """
     from toolsync.commands.demo import story
 
     if json:
@@ -168,7 +190,10 @@ def schema(
     name: Annotated[str | None, typer.Argument(help="Default: list them.", show_default=False)] = None,
     json: Json = False,
 ) -> None:
-    """Print a JSON Schema: of a file that toolsync reads, or of what a command says with --json."""
+    """Print a JSON Schema.
+
+    Of a file that toolsync reads, or of what a command says with --json.
+    """
     from toolsync.commands.schema import schema as command
 
     show(command(name))
