@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 from toolsync import document as documents
 from toolsync.document import MISSING, Document, Item, KeyPath, Missing, Source, Splice, Value
@@ -59,15 +60,25 @@ def _inverse(layer: LayerMemory, place: Place) -> list[Splice] | None:
 
 
 def given_back(document: Document, row: Row, known: LayerMemory, place: Place) -> Laid:
-    """The document with everything of the layer given back that the row wants no more."""
+    """The document with everything of the layer given back that the row wants no more.
+
+    What could not be put back, though it still is ours, stays remembered: what the user had there is not lost.
+    """
     wanted = {spell(edit.path) for edit in row.edits}
     left: list[Left] = []
+    stuck: list[Remembered] = []
     for value in reversed(known.values):
         if value.path not in wanted:
             document, reason = _given_back(document, known, value, place)
             if reason:
                 left.append(Left(known.tool, parse_path(value.path), reason))
-    return Laid(swept(document, known.containers, [row]), left=tuple(left))
+            if reason.startswith(_STUCK):
+                stuck.insert(0, value)
+    layer = replace(known, values=tuple(stuck), containers=(), inverse=None) if stuck else None
+    return Laid(swept(document, known.containers, [row]), layer, left=tuple(left))
+
+
+_STUCK = "was not given back"
 
 
 def swept(document: Document, containers: Sequence[str], rows: Sequence[Row]) -> Document:
@@ -95,7 +106,7 @@ def _given_back(document: Document, known: LayerMemory, value: Remembered, place
             return document.set(path, Source(source)), ""
         document = document.remove(path)
     except EditRefusedError as error:
-        return document, f"was not given back: {error.reason.removeprefix(f'{value.path}: ')}"
+        return document, f"{_STUCK}: {error.reason.removeprefix(f'{value.path}: ')}"
     return document, "" if value.origin_kept == "memory" else "what stood there before could not be kept, and is lost"
 
 

@@ -23,7 +23,7 @@ def laid_in_place(document: Document, row: Row, known: LayerMemory, place: Place
     result = back.document
     kept: dict[str, str] = {}
     earlier = {value.path: value for value in known.values}
-    values: list[Remembered] = []
+    values: list[Remembered] = [*(back.layer.values if back.layer else ())]
     containers = [path for path in known.containers if result.get(parse_path(path)) is not MISSING]
     for edit in row.edits:
         remembered, secrets = with_origin(result, edit, row, place, earlier.get(spell(edit.path)))
@@ -32,7 +32,7 @@ def laid_in_place(document: Document, row: Row, known: LayerMemory, place: Place
         containers.extend(path for path in missing_parents(result, edit) if path not in containers)
         result = edited(result, [edit])
     if not row.edits:
-        return Laid(result, None, kept, back.left)
+        return Laid(result, back.layer, kept, back.left)
     layer = replace(known, values=tuple(values), containers=tuple(containers), holds_key=row.holds_key)
     if result.text != document.text:
         layer = replace(layer, sha256=sha256(result.text), inverse=None, applied_at=place.now)
