@@ -105,7 +105,7 @@ def test_a_wrong_key_is_refused(gateway: LoopbackGateway, dialect: Dialect) -> N
     came = ping(_request(gateway, dialect, key=WRONG))
     assert (came.outcome, came.status) == ("refused", 401)
     assert came.problem == "the gateway refused the request (401): Invalid API key"
-    assert came.hint == "Store the key that this gateway gave you: `toolsync key set`."
+    assert came.hint == "Store the key that this gateway gave you: `toolsync key set NAME`."
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

@@ -8,6 +8,7 @@ set them. Run by a person (`toolsync key print`) it looks where every other comm
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 from collections.abc import Mapping, Sequence
@@ -83,22 +84,34 @@ def _key(request: Request, *, is_isolated: bool) -> Secret:
     from toolsync.secret.vault import UNATTENDED_SECONDS, SystemVault  # likewise
 
     path = config_file(request, os.environ, Path.home(), sys.platform, is_isolated=is_isolated)
-    text = _reference(_read(path), request.profile, str(path))
+    shown = _shown(path, Path.home())
+    text = _reference(_read(path, shown), request.profile, shown)
     dropped = ("PYTHON", "TOOLSYNC_") if is_isolated else ()
     environ = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
     return resolve(KeyRef.parse(text), lambda: SystemVault(timeout_seconds=UNATTENDED_SECONDS), environ)
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _shown(path: Path, home: Path) -> str:
+    """The path as people write it."""
+    return f"~/{path.relative_to(home).as_posix()}" if path.is_relative_to(home) else str(path)
+
+
+def _read(path: Path, shown: str) -> dict[str, Any]:
     import tomllib  # the whole schema has been met by what wrote the file
 
     try:
         return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
     except OSError as error:
-        raise ProfileError(f"{path}: {error.strerror}", hint="Make it with `toolsync init`.") from error
+        raise ProfileError(f"{shown}: {error.strerror}", hint="Make it with `toolsync init`.") from error
     except (ValueError, RecursionError) as error:
         reason = "not UTF-8 text" if isinstance(error, UnicodeDecodeError) else str(error)
-        raise ProfileError(f"{path}: {reason}", hint="Mend it by hand.") from error
+        raise ProfileError(_placed(shown, reason), hint="Mend it by hand.") from error
+
+
+def _placed(file: str, reason: str) -> str:
+    """What tomllib says, with its place in front as every other command says it."""
+    place = re.fullmatch(r"(.*) \(at line (\d+), column (\d+)\)", reason, re.DOTALL)
+    return f"{file}:{place[2]}:{place[3]}: {place[1]}" if place else f"{file}: {reason}"
 
 
 def _reference(content: Mapping[str, Any], wanted: str | None, name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from toolsync.commands.headers import header_value
-from toolsync.commands.pinging import network_of
+from toolsync.commands.pinging import named, network_of
 from toolsync.commands.result import DONE, REFUSED, Message, Result
 from toolsync.facts import facts
 from toolsync.probe import PingRequest, list_models
@@ -24,6 +24,8 @@ def models(session: Session, name: str | None) -> Result:
     found = list_models(PingRequest("openai-chat", base, "", key, headers, network_of(session, profile, base)))
     data = {"profile": profile.name, "address": found.url, "status": found.status, "models": list(found.ids)}
     if found.problem:
-        return Result("models", data, (Message("problem", f"{found.url}: {found.problem}", found.hint),), REFUSED)
+        return Result(
+            "models", data, (Message("problem", f"{found.url}: {found.problem}", named(found.hint, profile)),), REFUSED
+        )
     warnings = (Message("warning", found.warning),) if found.warning else ()
     return Result("models", data, warnings, DONE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -84,12 +85,19 @@ def ping_all(session: Session, planned: Plan) -> tuple[Pinged, ...]:
     if not requests or planned.profile is None:
         return ()
     key = resolve(planned.profile.key, session.open_vault, session.places.environ)
-    return tuple(
-        Pinged(
-            ping(_request(session, key, cast("Dialect", dialect), base, tools[0])), tuple(t.tool.name for t in tools)
-        )
+    came = (
+        (ping(_request(session, key, cast("Dialect", dialect), base, tools[0])), tools)
         for (dialect, base, _), tools in requests.items()
     )
+    return tuple(
+        Pinged(replace(one, hint=named(one.hint, planned.profile)), tuple(tool.tool.name for tool in tools))
+        for one, tools in came
+    )
+
+
+def named(hint: str, profile: Profile) -> str:
+    """A probe's hint, in which NAME stands for the profile, with its name."""
+    return re.sub(r"\bNAME\b", profile.name, hint)
 
 
 def _base(tool: ToolPlan) -> str:

@@ -56,7 +56,7 @@ class _Result:
         status: of HTTP; None where no answer came.
         elapsed_ms: from the start of the connection to the end of the answer, or to the failure.
         problem: one sentence, the gateway's own words in it; empty where all is well.
-        hint: what to do about it, one sentence; may be empty.
+        hint: what to do about it, one sentence; may be empty; NAME stands for the profile, which is not known here.
         warning: what to mind although it may work: the key in clear over a network; usually empty.
     """
 

@@ -92,7 +92,7 @@ _CA_HINT = "Behind a company's inspection, name its root: [profiles.NAME.network
 _NAME_HINT = "Check the host in base_url, and the network."
 _REFUSED_HINT = "Check host and port in base_url, and whether the gateway runs."
 _ADDRESS_HINT = "Check base_url: it starts with https://."
-_KEY_HINT = "Store the key again, without spaces or line breaks around it: `toolsync key set`."
+_KEY_HINT = "Store the key again, without spaces or line breaks around it: `toolsync key set NAME`."
 
 _KINDS: tuple[tuple[str, Outcome, str, str], ...] = (
     ("ConnectTimeout", "timeout", "{where} could not be reached in time", _REACH_HINT),

@@ -154,7 +154,7 @@ def _refused_hint(answer: Response) -> str:
         return "The account behind the key has nothing left: top it up, or use another key."
     if answer.status == 403 and _MODEL.search(own_words(answer)):  # noqa: PLR2004  Forbidden
         return _MODELS_HINT
-    return "Store the key that this gateway gave you: `toolsync key set`."
+    return "Store the key that this gateway gave you: `toolsync key set NAME`."
 
 
 def _not_found_hint(answer: Response, dialect: Dialect, model: str) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
+from toolsync.disk import shown
 from toolsync.errors import UsageError
 from toolsync.profile import NAME
 
@@ -80,15 +81,14 @@ def helper_problem(python: Path, package: Path, config: Path) -> str | None:
     for path in (python, package):
         tree = _work_tree(path)
         if tree is not None:
-            return (
-                f"{path} lies in the git work tree {tree}: a checkout of other people's changes changes what tools run"
-            )
+            return f"{shown(path)} lies in the git work tree {shown(tree)}: a checkout of other people's changes changes what tools run"
         if _CACHES.intersection(path.parts):
-            return f"{path} lies in a cache and will be gone one day: install toolsync with pipx or `uv tool install`"
+            where = f"{shown(path)} lies in a cache and will be gone one day"
+            return f"{where}: install toolsync with pipx or `uv tool install`"
     for path in (python, package, config):
         writable = next((each for each in _chain(path) if _others_write(each)), None)
         if writable is not None:
-            return f"{writable} can be changed by other users of this machine, and tools run what it leads to"
+            return f"{shown(writable)} can be changed by other users of this machine, and tools run what it leads to"
     return _fault(python)
 
 

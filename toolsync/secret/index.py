@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from toolsync.disk import shown
 from toolsync.errors import FileError
 from toolsync.profile import KeyRef
 
@@ -60,7 +61,7 @@ def _write(state_dir: Path, names: set[str]) -> None:
         _replace(state_dir / _FILE, text)
     except OSError as error:
         raise FileError(
-            f"{state_dir / _FILE}: {error.strerror}",
+            f"{shown(state_dir / _FILE)}: {error.strerror}",
             hint="The key itself is not affected: only `key list` looks at this file.",
         ) from error
 
