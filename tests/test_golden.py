@@ -8,7 +8,9 @@ from __future__ import annotations
 import io
 import os
 import shutil
+import sqlite3
 from collections.abc import Mapping
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -70,6 +72,8 @@ def _session(case: Path, place: Path) -> Session:
         folder.mkdir()
     if (case / "before").is_dir():
         shutil.copytree(case / "before", home, dirs_exist_ok=True)
+    for dump in home.rglob("*.db.sql"):
+        _load(dump)
     shutil.copy(case / "profile.toml", config)
     memory.path_in(state).write_bytes(memory.dump(Memory(key=bytes(32))))  # so that fingerprints are the same
     vault = MemoryVault()
@@ -91,9 +95,23 @@ def _placeless(content: bytes, place: Path) -> bytes:
 
 
 def _contents(folder: Path) -> dict[str, bytes]:
-    """Every file's bytes, by its path in the folder."""
-    files = (path for path in folder.rglob("*") if path.is_file())
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+    """Every file's bytes, by its path in the folder; a database's as the SQL that makes it."""
+    files = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    return dict(
+        _dumped(folder, name) if name.endswith(".db") else (name, (folder / name).read_bytes()) for name in files
+    )
+
+
+def _load(dump: Path) -> None:
+    """The database that the SQL makes, in its place."""
+    with closing(sqlite3.connect(dump.with_suffix(""))) as database:
+        database.executescript(dump.read_text(encoding="utf-8"))
+    dump.unlink()
+
+
+def _dumped(folder: Path, name: str) -> tuple[str, bytes]:
+    with closing(sqlite3.connect(folder / name)) as database:
+        return f"{name}.sql", "".join(f"{line}\n" for line in database.iterdump()).encode()
 
 
 def _update(case: Path, after: Mapping[str, bytes], shown: bytes) -> None:

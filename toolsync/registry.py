@@ -47,16 +47,24 @@ def tools(config: Path) -> Known:
     Raises:
         FileError: the folder of the user's own cannot be read.
     """
-    shipped: dict[str, Tool] = {}
-    for folder, texts in _stores_last((folder, _texts(folder)) for folder in _folders(resources.folder("templates"))):
-        shipped[folder.name] = read_tool(folder.name, texts, others=shipped)
+    templates = [(folder, _texts(folder)) for folder in _folders(resources.folder("templates"))]
+    shipped = _shipped(templates, {})
     own, broken = _own(config, shipped)
+    shipped = _shipped(templates, own) if own else shipped
     known = {name: tool for name, tool in {**shipped, **own}.items() if name not in broken}
     for tool in [tool for tool in known.values() if any(row.of in broken for row in tool.files)]:
         of = next(row.of for row in tool.files if row.of in broken)
         broken[tool.name] = TemplateError(f"{tool.title} holds settings of '{of}', whose template is wrong")
         del known[tool.name]
     return Known(dict(sorted(known.items())), dict(sorted(broken.items())))
+
+
+def _shipped(templates: Iterable[tuple[Path, dict[str, str]]], own: Mapping[str, Tool]) -> dict[str, Tool]:
+    """The shipped tools; stores hold what the user's own tools have in place of shipped ones."""
+    shipped: dict[str, Tool] = {}
+    for folder, texts in _stores_last(templates):
+        shipped[folder.name] = read_tool(folder.name, texts, others=shipped, own=own)
+    return shipped
 
 
 def _own(config: Path, shipped: Mapping[str, Tool]) -> tuple[dict[str, Tool], dict[str, TemplateError]]:

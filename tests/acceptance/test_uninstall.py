@@ -285,7 +285,7 @@ def test_a_row_that_is_chosen_keeps_everything(machine: Machine, switch: Switch)
     with machine.untouched():
         ran = machine.toolsync(*WITH_KEYS)
     assert ran.code == 2
-    assert "is the one that is chosen in CC Switch, and cannot be removed\n" in ran.err
+    assert "is the one that is chosen in CC Switch\n" in ran.err
     assert (switch.everything(), "work" in machine.kept) == (rows, True)
     switch.choose("claude", "own")
     assert machine.toolsync(*WITH_KEYS).said == (0, "")

@@ -12,11 +12,12 @@ from tests.core.test_paths import places
 from toolsync import document, resources
 from toolsync.errors import TemplateError
 from toolsync.facts import RAW_KEY_FACTS
-from toolsync.overlay import check
+from toolsync.overlay import check, facts_named
 from toolsync.registry import is_installed, named, tools
 from toolsync.tool import Layer, Reader, Slot, Tool, read_tool, slot
 
 SHIPPED = sorted(path for path in (resources.folder("templates") / "tools").iterdir() if path.is_dir())
+ALL = tools(Path("/nonexistent"))
 MANIFEST = '[[file]]\noverlay = "s.json"\npath = "~/s.json"\n'
 
 
@@ -37,25 +38,39 @@ def tool(manifest: str = MANIFEST, overlay: str = '{"url": "<openai_url>"}', **m
 def test_a_shipped_template_reads_and_meets_the_schema(folder: Path) -> None:
     manifest = document.parse((folder / "tool.toml").read_bytes(), "toml").data
     jsonschema.Draft202012Validator(resources.schema("tool")).validate(manifest)
-    read = read_tool(folder.name, texts(folder))
+    read = ALL[folder.name]
     assert (read.name, read.title, read.reload) == (folder.name, manifest["title"], manifest["reload"])
 
 
 @pytest.mark.parametrize("folder", SHIPPED, ids=lambda folder: folder.name)
 def test_a_shipped_template_has_no_file_that_its_manifest_does_not_name(folder: Path) -> None:
     manifest = document.parse((folder / "tool.toml").read_bytes(), "toml").data
-    named_files = {row[key] for row in manifest["file"] for key in ("overlay", "schema") if key in row}
+    own_files = [row for row in manifest["file"] if "of" not in row]
+    named_files = {row[key] for row in own_files for key in ("overlay", "schema") if key in row}
     assert {file.name for file in folder.iterdir()} == {"tool.toml", *named_files}
 
 
 @pytest.mark.parametrize("folder", SHIPPED, ids=lambda folder: folder.name)
 def test_a_shipped_template_sets_an_address_a_model_and_a_key(folder: Path) -> None:
-    questions = [reader.questions for reader in read_tool(folder.name, texts(folder)).readers]
+    overlays = [row.document.data for row in ALL[folder.name].files]
+    kinds = {_kind(name) for overlay in overlays for name in facts_named(overlay)}
+    assert sorted({"address", "model", "key"} - kinds) == []
+
+
+def _kind(fact: str) -> str:
+    if fact.endswith("_url"):
+        return "address"
+    return "key" if fact.startswith("key_") else fact
+
+
+@pytest.mark.parametrize("name", [name for name, one in ALL.items() if not one.store])
+def test_every_reader_of_a_shipped_tool_asks_for_an_address_a_model_and_a_key(name: str) -> None:
+    questions = [reader.questions for reader in ALL[name].readers]
     assert [sorted({"base_url", "model", "key"} - asked.keys()) for asked in questions] == [[]] * len(questions)
 
 
 def test_claude_codes_manifest_says_who_else_may_set_the_same() -> None:
-    claude = tools(Path("/nonexistent"))["claude-code"]
+    claude = ALL["claude-code"]
     assert [(layer.name, layer.kind, layer.at) for layer in claude.layers] == [
         ("login", "file", "login"),
         ("shell", "environment", "env"),
@@ -329,6 +344,6 @@ def test_a_tool_is_found_by_its_program_or_its_folder(tmp_path: Path, detect: st
 
 
 def test_every_shipped_overlay_names_known_facts_only() -> None:
-    for one in tools(Path("/nonexistent")).values():
+    for one in ALL.values():
         for row in one.files:
             check(row.document.data)

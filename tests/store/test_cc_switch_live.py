@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.store.cc_switch import CLAUDE, CODEX, OPENCODE, ROW, Home
+from tests.store.cc_switch import CLAUDE, CODEX, NOW_MS, OPENCODE, ROW, Home
 from tests.store.cc_switch import home as made
 from toolsync.errors import DocumentError, StoreError, TemplateError
 from toolsync.paths import Places, Platform
@@ -271,9 +271,9 @@ def test_an_old_windows_release_kept_its_database_under_another_home(tmp_path: P
 
 
 def test_a_store_is_opened_by_its_name(home: Home) -> None:
-    assert isinstance(store("cc_switch", "work", home.places), CcSwitch)
+    assert isinstance(store("cc_switch", "work", home.places, lambda: NOW_MS), CcSwitch)
     with pytest.raises(TemplateError, match="unknown store 'other'"):
-        store("other", "work", home.places)
+        store("other", "work", home.places, lambda: NOW_MS)
 
 
 @pytest.mark.parametrize("part", ["hermes", "claude/config", "codex/settings_config/auth", ""])

@@ -183,7 +183,7 @@ def test_what_the_proxy_counts_meanwhile_is_no_change(home: Home) -> None:
 
 
 def test_the_token_is_of_all_profiles(home: Home) -> None:
-    other = CcSwitch("home", home.places)
+    other = CcSwitch("home", home.places, now_ms=lambda: NOW_MS)
     before = token_now(str(home.database))
     other.write(home.database, CLAUDE, other.read(home.database)[1], lambda _: None)
     assert token_now(str(home.database)) == home.store.read(home.database)[1] != before

@@ -11,7 +11,7 @@ import pytest
 from tests.store.cc_switch import CLAUDE, CODEX, ROW, Home
 from tests.store.cc_switch import home as made
 from toolsync import disk
-from toolsync.errors import ChangedError, StoreError
+from toolsync.errors import ChangedError, StoreError, TransactionError
 from toolsync.store import cc_switch, token_now
 from toolsync.transaction import StoreCommit, Write, commit, recover
 
@@ -129,7 +129,7 @@ def test_a_database_that_is_locked_leaves_the_recovery_for_later(home: Home) -> 
     _crash(home, "after the commit")
     with home.connection() as other:
         other.execute("BEGIN EXCLUSIVE")
-        with pytest.raises(StoreError, match="locked"):
+        with pytest.raises(TransactionError, match="locked"):
             recover(home.path / "state", token_now=lambda path: cc_switch.token_now(Path(path), 0.05))
     assert recover(home.path / "state", token_now=token_now) is not None
     assert _is_new(home) == (True, True)

@@ -26,6 +26,8 @@ from toolsync.transaction.check import steps
 if TYPE_CHECKING:
     from toolsync.secret.vault import Vault
 
+_PRIVATE = 0o600
+
 
 def carry_out(session: Session, plan: Plan, memory: Memory) -> tuple[Message, ...]:
     """Make every file what the plan says, and remember it; what could not be tidied up afterwards.
@@ -47,7 +49,7 @@ def carry_out(session: Session, plan: Plan, memory: Memory) -> tuple[Message, ..
     writes = [_write(file, plan) for file in plan.files if file.is_change and not file.container]
     writes.append(Write(path, plan.memory_sha256, content, private=True))
     keyring = _Keyring(session, plan.files)
-    commit = _store_commit(shelves[0], plan) if shelves else None
+    commit = _Rows(shelves[0], plan).commit() if shelves else None
     transaction.commit(writes, state_dir=session.state, store=commit, alongside=keyring)
     return tuple(keyring.untidy)
 
@@ -70,23 +72,51 @@ def _carried_alone(session: Session, shelf: Shelf, plan: Plan, memory: Memory) -
     memory = _with_files(memory, own)
     content = memories.dump(memory)
     write = Write(path, plan.memory_sha256, content, private=True)
-    commit = _store_commit(shelf, plan)
-    transaction.commit([write], state_dir=session.state, store=commit, alongside=_Keyring(session, own))
+    rows = _Rows(shelf, plan)
+    transaction.commit([write], state_dir=session.state, store=rows.commit(), alongside=_Keyring(session, own))
     rest = tuple(file for file in plan.files if not _is_on(shelf, file))
-    shelves = tuple(
-        replace(other, token=token_now(str(other.path))) if other.path == shelf.path else other
-        for other in plan.shelves
-    )
+    shelves = tuple(replace(other, token=rows.token) if other.path == shelf.path else other for other in plan.shelves)
     return replace(plan, files=rest, shelves=shelves, memory_sha256=disk.digest(content)), memory
 
 
-def _store_commit(shelf: Shelf, plan: Plan) -> StoreCommit:
-    parts = _parts(shelf, plan)
+class _Rows:
+    """The rows of one shelf as a transaction writes them.
 
-    def write(prepared: Callable[[str], None]) -> None:
-        shelf.store.write(shelf.path, parts, shelf.token, prepared)
+    Attributes:
+        token: what they are once they are written.
+    """
 
-    return StoreCommit(shelf.path, shelf.token, write, token_now)
+    def __init__(self, shelf: Shelf, plan: Plan) -> None:
+        self.token = shelf.token
+        self._shelf, self._plan = shelf, plan
+
+    def commit(self) -> StoreCommit:
+        """What decides over the transaction."""
+        return StoreCommit(self._shelf.path, self._shelf.token, self._write, token_now)
+
+    def _write(self, prepared: Callable[[str], None]) -> None:
+        """Write them; the container is shut to others before a key goes in, and opened again when the last is gone."""
+        shelf, mode = self._shelf, _container_mode(self._shelf, self._plan)
+
+        def noted(token: str) -> None:
+            self.token = token
+            prepared(token)
+
+        if mode == _PRIVATE:
+            shelf.path.chmod(shelf.path.stat().st_mode & mode)
+        shelf.store.write(shelf.path, _parts(shelf, self._plan), shelf.token, noted)
+        if mode not in (None, _PRIVATE):
+            shelf.path.chmod(mode)
+
+
+def _container_mode(shelf: Shelf, plan: Plan) -> int | None:
+    """The permission bits that the container is to have; None where they stay."""
+    after = _with_files(plan.memory, plan.files).files
+    parts = [file for real, file in after.items() if Address.parse(real).path == shelf.path]
+    if any(layer.holds_key for file in parts for layer in file.layers):
+        return _PRIVATE
+    gone = [file.remembered for file in plan.files if _is_on(shelf, file) and file.remembered]
+    return next((file.mode for file in gone if file.mode is not None), None)
 
 
 def _parts(shelf: Shelf, plan: Plan) -> dict[str, str | None]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from toolsync import registry
-from toolsync.commands import stores
+from toolsync.commands.claims import Claim, claims
 from toolsync.commands.fitting import Scope, Skipped, ToolPlan, fitted
-from toolsync.commands.stores import Claim
+from toolsync.commands.stores import container
 from toolsync.commands.tracing import Notice
 from toolsync.errors import PlanRefusedError, UsageError
 from toolsync.tool import Tool
@@ -21,15 +22,16 @@ def chosen(scope: Scope) -> tuple[list[ToolPlan], list[Skipped]]:
         TemplateError: there would be one, were its template right.
         PlanRefusedError: a store's chosen row and the file that it stands for would disagree.
         SecretError: see `fitted`.
+        StoreError, FileError: a store that holds rows of ours cannot be read.
     """
     found, skipped = fitting(scope)
     plans = {plan.tool.name: plan for plan in found}
-    for claim in stores.claims(scope.session, scope.known, scope.profile.name):
-        if claim.live == "ours":
-            _join(scope, claim, plans)
-        elif claim.live == "taken over" and claim.tool in plans:
-            skipped.append(_taken_over(scope, claim, plans.pop(claim.tool).tool))
-    return [_warned(scope, tool, set(plans)) for tool in plans.values()], skipped
+    needed = scope.remembered | plans.keys()
+    for claim in claims(scope.shelves, scope.known, scope.profile.name, needed):
+        left_out = _heeded(scope, claim, plans)
+        if left_out is not None:
+            skipped.append(replace(left_out, is_asked=left_out.tool.name in scope.wish.tools))
+    return [_warned(scope, plan, plans) for plan in plans.values()], skipped
 
 
 def fitting(scope: Scope) -> tuple[list[ToolPlan], list[Skipped]]:
@@ -73,7 +75,7 @@ def _candidates(scope: Scope) -> list[Tool]:
 def _is_wanted(scope: Scope, tool: Tool) -> bool:
     if _is_off(scope, tool):
         return False
-    if tool.store and stores.container(scope.session, tool.files[0]) is None:
+    if tool.store and container(scope.session, tool.files[0]) is None:
         return False
     is_named = any(row.each for row in tool.files)
     return is_named or tool.name in scope.remembered or registry.is_installed(tool, scope.session.places)
@@ -88,29 +90,53 @@ def _is_off(scope: Scope, tool: Tool) -> bool:
 # What a store says of other tools' files.
 
 
+def _heeded(scope: Scope, claim: Claim, plans: dict[str, ToolPlan]) -> Skipped | None:
+    """The plans as the claim allows them; the tool that it leaves out."""
+    if claim.live == "ours" and not claim.tool:
+        return _stale(claim, plans)
+    if claim.live == "ours":
+        _join(scope, claim, plans)
+    if claim.live == "taken over" and claim.tool in plans:
+        return _taken_over(claim, plans)
+    return None
+
+
 def _join(scope: Scope, claim: Claim, plans: dict[str, ToolPlan]) -> None:
     """A store's chosen row and the file that it stands for are planned together, or not at all."""
-    for one, other in ((claim.tool, claim.store_tool), (claim.store_tool, claim.tool)):
+    for one, other in ((claim.tool, claim.owner.name), (claim.owner.name, claim.tool)):
         if one not in plans or other in plans:
             continue
         outcome = fitted(scope, scope.known[other])
         if isinstance(outcome, Skipped):
             titles = f"{scope.known[one].title} and {scope.known[other].title}"
-            raise PlanRefusedError(f"{titles} go together here, and one cannot: {outcome.reason}", hint=outcome.hint)
+            raise PlanRefusedError(
+                f"{titles} go together while our row for {claim.app} is chosen, and one cannot: {outcome.reason}",
+                hint=outcome.hint or f"Choose another provider for {claim.app} in {claim.owner.title}, or allow both.",
+            )
         plans[other] = outcome
 
 
-def _taken_over(scope: Scope, claim: Claim, tool: Tool) -> Skipped:
-    owner = scope.known[claim.store_tool].title
-    reason = f"the local proxy of {owner} has taken its settings file over; only the row there is set"
-    hint = f"Stop the proxy in {owner}, then apply again."
-    return Skipped(tool, reason, hint, is_asked=bool(scope.wish.tools))
+def _stale(claim: Claim, plans: dict[str, ToolPlan]) -> Skipped | None:
+    """A chosen row whose file toolsync does not write: what stands there would go over the row at the next click."""
+    if claim.owner.name not in plans:
+        return None
+    reason = "its row is the one that is chosen, and what is written there would be lost at the next click"
+    hint = f"To set it anew, choose another provider for {claim.app} there first."
+    return Skipped(plans.pop(claim.owner.name).tool, reason, hint)
 
 
-def _warned(scope: Scope, plan: ToolPlan, planned: set[str]) -> ToolPlan:
+def _taken_over(claim: Claim, plans: dict[str, ToolPlan]) -> Skipped:
+    owner = claim.owner.title
+    reason = f"the local proxy of {owner} has taken its settings file over"
+    is_row_set = claim.owner.name in plans
+    row = f"Only the row in {owner} is set." if is_row_set else f"`--tool {claim.owner.name}` sets the row in {owner}."
+    return Skipped(plans.pop(claim.tool).tool, reason, f"{row} For the file, stop the proxy, and apply again.")
+
+
+def _warned(scope: Scope, plan: ToolPlan, planned: Collection[str]) -> ToolPlan:
     """The plan with what its store has to say."""
-    if not plan.tool.store:
+    shelf = scope.shelves.of(plan.tool, scope.profile.name)
+    if shelf is None or not plan.tool.holds:
         return plan
-    texts = stores.warnings(scope.session, plan.tool, scope.profile.name, planned)
-    notices = tuple(Notice(plan.tool.title, f"{plan.tool.title}: {text}") for text in texts)
-    return replace(plan, notices=(*plan.notices, *notices))
+    apps = {row.app for row in plan.tool.files if row.of in planned}
+    return replace(plan, notices=(*plan.notices, *(Notice(plan.tool.title, text) for text in shelf.warnings(apps))))

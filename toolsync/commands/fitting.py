@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from toolsync import gateways
 from toolsync.address import is_loopback
 from toolsync.commands.delivery import CARRIED_OUT, Delivery, delivery
 from toolsync.commands.headers import secret_headers, with_headers
+from toolsync.commands.stores import Shelves
 from toolsync.commands.tracing import Notice, called
 from toolsync.facts import Fact, Facts, facts
 from toolsync.gateways import Gateway
@@ -48,6 +49,7 @@ class Scope:
         profile: what is applied.
         known: every tool.
         memory: what was applied before.
+        shelves: the stores on the machine.
     """
 
     session: Session
@@ -55,6 +57,7 @@ class Scope:
     profile: Profile
     known: Known
     memory: Memory
+    shelves: Shelves
 
     @property
     def remembered(self) -> set[str]:
@@ -147,14 +150,13 @@ def fitted(scope: Scope, tool: Tool) -> ToolPlan | Skipped:
     way = delivery(session, tool, profile, consent=consent, key_variable=given["key_variable"].value)
     if isinstance(way, str):
         return _unconsented(scope, tool, way)
+    held = {name: fitted(scope, scope.known[name]) for name in tool.holds}
+    unserved = [one for one in held.values() if isinstance(one, Skipped)]
+    if held and len(unserved) == len(held):  # a store that holds nothing then
+        return replace(unserved[0], tool=tool)
     own = _with_lists({**given, **way.facts}, overrides)
-    return ToolPlan(tool, way, seen, own, _of(scope, tool), notices=tuple(_exposures(tool, seen)))
-
-
-def _of(scope: Scope, tool: Tool) -> dict[str, Facts]:
-    """What fills the parts of a store that hold other tools' own files; those that cannot be served are left out."""
-    inner = {row.of: fitted(scope, scope.known[row.of]) for row in tool.files if row.of}
-    return {name: plan.facts for name, plan in inner.items() if isinstance(plan, ToolPlan)}
+    of = {name: one.facts for name, one in held.items() if isinstance(one, ToolPlan)}
+    return ToolPlan(tool, way, seen, own, of, notices=tuple(_exposures(tool, seen)))
 
 
 def _unserved(tool: Tool, profile: Profile, gateway: Gateway | None) -> str:

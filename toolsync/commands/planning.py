@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from toolsync import disk, registry
 from toolsync import memory as memories
 from toolsync.commands import aside
 from toolsync.commands.choosing import chosen, fitting, switched_off
+from toolsync.commands.claims import stop_at_claimed
 from toolsync.commands.fitting import Scope, Skipped, ToolPlan, Wish, remembered_tools
 from toolsync.commands.guarding import ignored_lines
 from toolsync.commands.keeping import kept_or_told
+from toolsync.commands.rack import Rack
+from toolsync.commands.reading import Reading
 from toolsync.commands.rows import row_of
 from toolsync.commands.running import Watch
-from toolsync.commands.stores import Shelf
+from toolsync.commands.stores import Shelf, Shelves
 from toolsync.commands.table import Table
 from toolsync.commands.tracing import Notice
 from toolsync.errors import MissingFactError, UsageError
@@ -76,29 +79,27 @@ def plan_apply(session: Session, wish: Wish) -> Plan:
         PlanRefusedError: the result would do harm.
         SecretError: a tool needs the key itself, and it cannot be had.
     """
-    profile = session.profiles().get(wish.profile)
+    profiles = session.profiles()
+    profile = profiles.get(wish.profile)
     snapshot = disk.read(memories.path_in(session.state))
     memory = memories.parsed(snapshot)
     known = registry.tools(session.config.parent)
-    scope = Scope(session, wish, profile, known, memory)
+    shelves = Shelves(session)
+    scope = Scope(session, wish, profile, known, memory, shelves)
     taking, skipped = chosen(scope)
     leaving = switched_off(scope) | {one.tool.name for one in skipped if one.holds_copy}
     in_scope = {tool.tool.name for tool in taking} | leaving
-    table = Table(session, memory, known, in_scope, profile.name)
-    seated: list[ToolPlan] = []
-    for tool in taking:
-        try:
-            seated.append(replace(tool, files=table.seat(tool.tool, tool.facts, tool.of)))
-        except MissingFactError as error:
-            skipped.append(Skipped(tool.tool, error.message, error.hint, is_asked=bool(wish.tools)))
+    rack = Rack(shelves, profile.name, profiles.names)
+    table = Table(session, memory, known, in_scope, rack)
+    seated = list(_seated(scope, taking, table, skipped))
     plans = table.plans()
-    table.stop_at_old_keys((known[name] for name in leaving), plans)
+    Reading(session, known, table.files, plans).stop_at_old_keys(known[name] for name in leaving)
     wanted = ignored_lines(session, plans.values(), memory, fix=wish.fix_gitignore)
     files, unkept = kept_or_told(session, {**table.ignore_plans(wanted), **plans})
-    watch = Watch(session)
+    reading, watch = Reading(session, known, table.files, files), Watch(session)
 
     def notices(tool: ToolPlan) -> tuple[Notice, ...]:
-        return (*tool.notices, *table.traced(tool.tool, files), *watch.notices(tool.tool, files.values()))
+        return (*tool.notices, *reading.notices(tool.tool), *watch.notices(tool.tool, files.values()))
 
     return Plan(
         profile,
@@ -109,9 +110,18 @@ def plan_apply(session: Session, wish: Wish) -> Plan:
         memory,
         snapshot.sha256,
         unkept,
-        tuple(table.shelves.values()),
+        rack.used,
         tuple(_asides(wish, profile, known)),
     )
+
+
+def _seated(scope: Scope, taking: Iterable[ToolPlan], table: Table, skipped: list[Skipped]) -> Iterator[ToolPlan]:
+    """The tools at the table, with their files; those that the profile lacks something for are left out."""
+    for tool in taking:
+        try:
+            yield replace(tool, files=table.seat(tool.tool, tool.facts, tool.of))
+        except MissingFactError as error:
+            skipped.append(Skipped(tool.tool, error.message, error.hint, is_asked=bool(scope.wish.tools)))
 
 
 def plan_ping(session: Session, wish: Wish) -> Plan:
@@ -124,7 +134,7 @@ def plan_ping(session: Session, wish: Wish) -> Plan:
     profile = session.profiles().get(wish.profile)
     memory = memories.read(memories.path_in(session.state))
     known = registry.tools(session.config.parent)
-    taking, skipped = fitting(Scope(session, wish, profile, known, memory))
+    taking, skipped = fitting(Scope(session, wish, profile, known, memory, Shelves(session)))
     served: list[ToolPlan] = []
     for tool in taking:
         try:
@@ -165,10 +175,13 @@ def plan_undo(session: Session, tools: Sequence[str]) -> Plan:
             there = ", ".join(sorted(remembered)) or "nothing"
             raise UsageError(f"nothing of '{name}' is applied", hint=f"Applied: {there}.")
     known = registry.tools(session.config.parent)
-    table = Table(session, memory, known, set(tools) or remembered)
+    in_scope, shelves = set(tools) or remembered, Shelves(session)
+    stop_at_claimed(shelves, known, memory, in_scope)
+    rack = Rack(shelves)
+    table = Table(session, memory, known, in_scope, rack)
     files = {**table.plans(), **table.ignore_plans({})}
     watch, tools_given = Watch(session), [known[name] for name in sorted(table.in_scope) if name in known]
-    table.stop_at_old_keys(tools_given, files)
+    Reading(session, known, table.files, files).stop_at_old_keys(tools_given)
     given = tuple(ToolPlan(tool, None, None, notices=(*watch.notices(tool, files.values()),)) for tool in tools_given)
     return Plan(
         None,
@@ -178,5 +191,5 @@ def plan_undo(session: Session, tools: Sequence[str]) -> Plan:
         (),
         memory,
         snapshot.sha256,
-        shelves=tuple(table.shelves.values()),
+        shelves=rack.used,
     )

@@ -12,7 +12,7 @@ from toolsync import memory as memories
 from toolsync.commands.describe import skipped_message
 from toolsync.commands.planning import Plan, Wish, plan_apply
 from toolsync.commands.result import DONE, PROBLEM, Message, Result
-from toolsync.commands.stores import text_at
+from toolsync.commands.stores import Address, Shelves
 from toolsync.document import MISSING, Document
 from toolsync.document.keypath import parse as parse_path
 from toolsync.document.keypath import spell
@@ -126,7 +126,7 @@ class _Standing:
     """The files as they stand now, each read once; what cannot be read is unknown, and said."""
 
     def __init__(self, session: Session) -> None:
-        self._session = session
+        self._session, self._shelves = session, Shelves(session)
         self._known = registry.tools(session.config.parent)
         self._documents: dict[tuple[str, str], Document | None] = {}
         self._errors: dict[str, ToolsyncError] = {}
@@ -158,7 +158,7 @@ class _Standing:
         tool = self._known.get(layer.tool)
         row = next((row for row in tool.files if row.overlay == layer.overlay), None) if tool else None
         if tool and row and row.part:
-            text = text_at(self._session, tool, real)
+            text = self._shelves.text(tool, Address.parse(real))
             raw = None if text is None else text.encode()
         else:
             raw = disk.read(Path(real)).raw

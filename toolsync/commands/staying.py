@@ -14,8 +14,8 @@ from toolsync.commands.planning import Plan
 from toolsync.commands.state_folder import other_files
 from toolsync.commands.stores import Address
 from toolsync.masking import printable
+from toolsync.plan import FilePlan
 from toolsync.profile.page import SCHEMA_FILE
-from toolsync.remembered import Memory
 from toolsync.session import Session
 
 Kind = Literal["profile", "key", "row", "copy", "file", "program"]
@@ -71,18 +71,18 @@ def _settings(session: Session) -> Iterator[Staying]:
 
 def _rows(session: Session, undo: Plan) -> Iterator[Staying]:
     """Parts of containers that are not there: if they come back, our rows come with them."""
-    for path, profiles in _lost(undo.memory, {file.path for file in undo.files}).items():
+    for path, profiles in _lost(undo.files).items():
         rows = ", ".join(f"toolsync-{profile}" for profile in profiles)
         yield Staying("row", session.shown(path), f"it is gone; if it comes back, remove there: {printable(rows)}")
 
 
-def _lost(memory: Memory, planned: set[str]) -> dict[Path, Sequence[str]]:
-    found: dict[Path, list[str]] = {}
-    for place in (Address.parse(path) for path in memory.files if path not in planned):
-        profiles = found.setdefault(place.path, [])
-        if place.profile not in profiles:
-            profiles.append(place.profile)
-    return dict(found)
+def _lost(files: Sequence[FilePlan]) -> dict[Path, Sequence[str]]:
+    """The profiles whose rows were in each container that is gone."""
+    found: dict[Path, dict[str, None]] = {}
+    for place in (Address.parse(file.path) for file in files if file.container):
+        if not disk.exists(place.path):
+            found.setdefault(place.path, {})[place.profile] = None
+    return {path: list(profiles) for path, profiles in found.items()}
 
 
 def _strangers(session: Session) -> Iterator[Path]:

@@ -1,9 +1,11 @@
-"""Stores at the table: containers on this machine as one profile sees them, their parts planned as files are."""
+"""Stores at the table: containers on this machine as profiles see them, their parts planned as files are."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from toolsync import disk
@@ -17,6 +19,40 @@ _SIGN = "#"
 
 
 @dataclass(frozen=True)
+class Address:
+    """What plans and memory call a part, where they have a real path for a file.
+
+    Attributes:
+        path: the container, links followed.
+        profile: whose row.
+        part: which part of it.
+    """
+
+    path: Path
+    profile: str
+    part: str
+
+    def __str__(self) -> str:
+        return f"{self.path}{_SIGN}{self.profile}/{self.part}"
+
+    @classmethod
+    def parse(cls, text: str) -> Address:
+        """The address that is spelled so; a container that was moved, with a link left behind, is where it is.
+
+        Raises:
+            FileError: links lead in a circle.
+        """
+        path, _, rest = text.rpartition(_SIGN)
+        profile, _, part = rest.partition("/")
+        return cls(disk.resolve(Path(path)), profile, part)
+
+    @property
+    def app(self) -> str:
+        """Whose row it is."""
+        return self.part.partition("/")[0]
+
+
+@dataclass(frozen=True)
 class Shelf:
     """A container, read for one profile.
 
@@ -26,6 +62,7 @@ class Shelf:
         profile: whose rows these are.
         parts: their texts, by name.
         token: what they were then.
+        status: of the container's file.
     """
 
     store: Store
@@ -33,100 +70,84 @@ class Shelf:
     profile: str
     parts: Mapping[str, str]
     token: Token
+    status: os.stat_result
 
-    def address(self, part: str) -> str:
-        """What plans and memory call a part, where they have a real path for a file."""
-        return f"{self.path}{_SIGN}{self.profile}/{part}"
+    @cached_property
+    def live(self) -> Mapping[str, Live]:
+        """Whose values each tool's own file holds, by app.
+
+        Raises:
+            StoreError, FileError: it cannot be read.
+        """
+        return self.store.live(self.path)
+
+    def snapshot(self, part: str) -> disk.Snapshot:
+        """A part as files are read; mode and owner are those of the container."""
+        text = self.parts.get(part)
+        address = Path(str(Address(self.path, self.profile, part)))
+        return disk.Snapshot(self.path, address, None if text is None else text.encode(), self.status)
+
+    def warnings(self, apps: Collection[str]) -> tuple[str, ...]:
+        """What a person should know before the rows are written, and the files of these apps too.
+
+        Raises:
+            StoreError, FileError: it cannot be read.
+        """
+        return self.store.warnings(self.path, apps)
 
 
-@dataclass(frozen=True)
-class Address:
-    """A part's address, taken apart."""
+class Shelves:
+    """The containers on this machine, each read once for each profile: what they say holds for a whole command."""
 
-    path: Path
-    profile: str
-    part: str
+    def __init__(self, session: Session) -> None:
+        """Nothing is read yet."""
+        self._session = session
+        self._read: dict[tuple[str, Path, str], Shelf | StoreError] = {}
 
-    @classmethod
-    def parse(cls, text: str) -> Address:
-        """The address that `Shelf.address` made."""
-        path, _, rest = text.rpartition(_SIGN)
-        profile, _, part = rest.partition("/")
-        return cls(Path(path), profile, part)
+    def of(self, tool: Tool, profile: str) -> Shelf | None:
+        """Where the tool's rows are kept; None where there is no such container.
 
+        Raises:
+            StoreError: it cannot be read.
+        """
+        path = container(self._session, tool.files[0]) if tool.store else None
+        return None if path is None else self.at(tool, path, profile)
 
-def shelf(session: Session, name: str, path: Path, profile: str) -> Shelf:
-    """The container at `path`.
+    def at(self, tool: Tool, path: Path, profile: str) -> Shelf:
+        """The container at `path`, links followed.
 
-    Raises:
-        StoreError: it cannot be read.
-        TemplateError: there is no such store.
-    """
-    kind = store(name, profile, session.places)
-    parts, token = kind.read(path)
-    return Shelf(kind, path, profile, parts, token)
+        Raises:
+            StoreError: it cannot be read; said again without another look, for it may have taken a long wait.
+        """
+        key = tool.store, path, profile
+        if key not in self._read:
+            try:
+                self._read[key] = self._opened(*key)
+            except StoreError as error:
+                self._read[key] = error
+        found = self._read[key]
+        if isinstance(found, StoreError):
+            raise found
+        return found
+
+    def text(self, tool: Tool, address: Address) -> str | None:
+        """What stands in a part; None where nothing does, or there is no container.
+
+        Raises:
+            StoreError: it cannot be read.
+        """
+        return self.at(tool, address.path, address.profile).parts.get(address.part) if address.path.exists() else None
+
+    def _opened(self, name: str, path: Path, profile: str) -> Shelf:
+        def now_ms() -> int:
+            return int(self._session.clock().timestamp() * 1000)
+
+        kind = store(name, profile, self._session.places, now_ms)
+        parts, token = kind.read(path)
+        return Shelf(kind, path, profile, parts, token, path.stat())
 
 
 def container(session: Session, row: FileRow) -> Path | None:
     """Where the container of a part is on this machine, links followed; None where there is none."""
     path = next((path for path in candidates(row.path, session.places) if disk.exists(path)), None)
     return None if path is None else disk.resolve(path)
-
-
-@dataclass(frozen=True)
-class Claim:
-    """What a store says of the file of a tool that it holds rows for.
-
-    Attributes:
-        store_tool: the store's own tool.
-        tool: the tool whose file it is.
-        live: whose values the file holds.
-    """
-
-    store_tool: str
-    tool: str
-    live: Live
-
-
-def claims(session: Session, known: Mapping[str, Tool], profile: str) -> Iterator[Claim]:
-    """What the stores on this machine say of other tools' files; one that cannot be read says nothing here."""
-    for tool in known.values():
-        path = container(session, tool.files[0]) if tool.store else None
-        if path is None:
-            continue
-        try:
-            live = store(tool.store, profile, session.places).live(path)
-        except StoreError:
-            continue  # whoever wants its rows is told
-        owners = {row.part.partition("/")[0]: row.of for row in tool.files if row.of}
-        for app, owner in owners.items():
-            if app in live:
-                yield Claim(tool.name, owner, live[app])
-
-
-def warnings(session: Session, tool: Tool, profile: str, planned: set[str]) -> tuple[str, ...]:
-    """What a person should know before the store's rows, and the files that they stand for, are written.
-
-    Args:
-        session: where the container is.
-        tool: the store's tool.
-        profile: whose rows.
-        planned: the tools whose own files are planned.
-
-    Raises:
-        StoreError: it cannot be read.
-    """
-    path = container(session, tool.files[0])
-    if path is None:
-        return ()
-    apps = {row.part.partition("/")[0] for row in tool.files if row.of in planned}
-    return store(tool.store, profile, session.places).warnings(path, apps)
-
-
-def text_at(session: Session, tool: Tool, address: str) -> str | None:
-    """What stands in a part now; None where nothing does, or the container cannot be read."""
-    place = Address.parse(address)
-    try:
-        return shelf(session, tool.store, place.path, place.profile).parts.get(place.part)
-    except StoreError:
-        return None

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from toolsync import disk, document, gitguard
-from toolsync.commands.returning import stop_at_old_key
+from toolsync.commands.rack import Rack, agreeing, stop_at_stranded
 from toolsync.commands.rows import check_of, row_of
-from toolsync.commands.stores import Address, Shelf, container, shelf
-from toolsync.commands.tracing import Notice, traced
+from toolsync.commands.stores import Address
 from toolsync.errors import DocumentError, FileError, PlanRefusedError, SecretError, TemplateError, ToolsyncError
 from toolsync.facts import Facts
 from toolsync.masking import printable
@@ -29,6 +28,7 @@ class Table:
     Attributes:
         in_scope: the tools in question: what is remembered of them, and no longer wanted, is given back.
         snapshots: what the files were read as, by real path.
+        files: the real paths that each row means, by tool and overlay.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class Table:
         memory: Memory,
         known: Mapping[str, Tool],
         in_scope: set[str],
-        profile: str | None = None,
+        rack: Rack,
     ) -> None:
         """Nothing is seated yet.
 
@@ -46,18 +46,17 @@ class Table:
             memory: what is remembered.
             known: every tool.
             in_scope: the tools in question.
-            profile: whose rows of stores are in question; None: everybody's.
+            rack: the parts of stores in question.
         """
         self.in_scope = in_scope
-        self._profile = profile
         self.snapshots: dict[str, disk.Snapshot] = {}
-        self._session, self._memory, self._known = session, memory, known
+        self._session, self._memory, self._known, self._rack = session, memory, known, rack
         self._rows: dict[str, list[Row]] = {}
         self._formats: dict[str, str] = {}
-        self._files: dict[tuple[str, str], list[str]] = {}
+        self.files: dict[tuple[str, str], list[str]] = {}
         self._unreachable: dict[str, SecretError] = {}
         self._names = _names(memory)
-        self.shelves: dict[tuple[str, str], Shelf] = {}
+        self._parts: dict[str, FileRow] = {}
 
     def seat(self, tool: Tool, given: Facts, of: Mapping[str, Facts] | None = None) -> tuple[str, ...]:
         """Lay the tool's filled overlays beside the files they mean; the real paths.
@@ -73,7 +72,9 @@ class Table:
         """
         now = self._session.now()
         facts = {"": given, **(of or {})}
-        rows = [row for row in tool.files if self._counts(row) and row.of in facts]
+        # No row of a store without its settings.
+        unserved = {row.app for row in tool.files if row.is_replaced or row.of not in facts}
+        rows = [row for row in tool.files if self._counts(row) and not (row.part and row.app in unserved)]
         ready = [(row, row_of(tool, row, facts[row.of], now, self._known)) for row in rows]
         for file_row, row in ready:
             if file_row.part:
@@ -81,13 +82,13 @@ class Table:
                 continue
             for path in self._paths(tool, file_row, given):
                 self._place(path, file_row.format, row)
-        return tuple(dict.fromkeys(file for row, _ in ready for file in self._files[tool.name, row.overlay]))
+        return tuple(dict.fromkeys(file for row, _ in ready for file in self.files[tool.name, row.overlay]))
 
     def _counts(self, row: FileRow) -> bool:
         return row.needs is None or any(disk.exists(path) for path in candidates(row.needs, self._session.places))
 
     def _paths(self, tool: Tool, row: FileRow, given: Facts) -> Iterator[Path]:
-        self._files.setdefault((tool.name, row.overlay), [])
+        self.files.setdefault((tool.name, row.overlay), [])
         if row.each is None:
             yield _existing(candidates(row.path, self._session.places))
         elif row.each in given:
@@ -96,21 +97,18 @@ class Table:
 
     def _place_part(self, tool: Tool, file_row: FileRow, row: Row) -> None:
         """The row, at the part of the store that it means."""
-        self._files.setdefault((row.tool, row.overlay), [])
-        path = container(self._session, file_row)
-        if path is None or self._profile is None:
+        self.files.setdefault((row.tool, row.overlay), [])
+        shelf = self._rack.shelf(tool)
+        if shelf is None:
             return
-        shelf = self._shelf(tool, path, self._profile)
-        start = None if file_row.part in shelf.parts else shelf.store.start(path, file_row.part)
+        start = None if file_row.part in shelf.parts else shelf.store.start(shelf.path, file_row.part)
         if start is not None:
             row = replace(row, start=start, start_is_filled=False)
-        self._lay(_part_snapshot(shelf, file_row.part), file_row.format, row)
+        self._lay_part(shelf.snapshot(file_row.part), file_row, row)
 
-    def _shelf(self, tool: Tool, path: Path, profile: str) -> Shelf:
-        key = str(path), profile
-        if key not in self.shelves:
-            self.shelves[key] = shelf(self._session, tool.store, path, profile)
-        return self.shelves[key]
+    def _lay_part(self, snapshot: disk.Snapshot, file_row: FileRow, row: Row) -> None:
+        self._parts[self._names.get(str(snapshot.real), str(snapshot.real))] = file_row
+        self._lay(snapshot, file_row.format, row)
 
     def _place(self, path: Path, format: str, row: Row) -> None:
         self._lay(disk.read(path, within=gitguard.left(path)), format, row)
@@ -122,7 +120,7 @@ class Table:
             shown = self._session.shown(path)
             raise TemplateError(f"{shown} is {self._formats[real]} to one tool and {format} to {row.tool}")
         self._rows.setdefault(real, []).append(row)
-        self._files[row.tool, row.overlay].append(real)
+        self.files[row.tool, row.overlay].append(real)
 
     def plans(self) -> dict[str, FilePlan]:
         """One plan for each real file, by path; ignore files aside.
@@ -145,7 +143,7 @@ class Table:
         others = set(self._rows)
         for path, tools in wanted.items():
             for tool, lines in tools.items():
-                self._files.setdefault((tool, gitguard.NAME), [])
+                self.files.setdefault((tool, gitguard.NAME), [])
                 edits = tuple(Edit((line,), value=True) for line in lines)
                 self._place(path, "gitignore", Row(tool, gitguard.NAME, edits, start="", start_is_filled=False))
         self._seat_remembered(lambda overlay: overlay == gitguard.NAME)
@@ -155,27 +153,34 @@ class Table:
         now = self._session.now()
         plans: dict[str, FilePlan] = {}
         problems: list[ToolsyncError] = []
-        for real, rows in rows_by_file.items():
+        for real in sorted(rows_by_file, key=self._parts.__contains__):  # files first: chosen rows agree with them
             try:
-                is_part = self.snapshots[real].status is None and any(self._is_part(row) for row in rows)
-                place = Place(real, self._formats[real], self._memory.key, now, self._kept, goes_whole=is_part)
-                plans[real] = self._plan(place, rows)
+                goes_whole = real in self._parts
+                place = Place(real, self._formats[real], self._memory.key, now, self._kept, goes_whole=goes_whole)
+                plans[real] = self._plan(place, self._agreed(real, rows_by_file[real], plans))
             except DocumentError as error:
-                problems.append(error.at(self._session.shown(self.snapshots[real].path)))
+                path = real if real in self._parts else self.snapshots[real].path
+                problems.append(error.at(self._session.shown(path)))
             except ToolsyncError as error:
                 problems.append(error)
         if problems:
             raise _together(problems)
         return plans
 
+    def _agreed(self, real: str, rows: Sequence[Row], plans: Mapping[str, FilePlan]) -> Sequence[Row]:
+        """The rows of a file; of a part, as the file says that it stands for."""
+        part = self._parts.get(real)
+        own = self.files.get((part.of, part.template), ()) if part and part.of else ()
+        if not own or own[0] not in plans or not self._rack.is_chosen(Address.parse(real)):
+            return rows
+        return [agreeing(row, self._memory.files.get(real), plans[own[0]]) for row in rows]
+
     def _plan(self, place: Place, rows: Sequence[Row]) -> FilePlan:
         snapshot = self.snapshots[place.path]
         before = None if snapshot.raw is None else document.decoded(snapshot.raw)
         plan = plan_file(place, before, rows, self._memory.files.get(place.path))
         self._refuse_loss(plan)
-        if place.goes_whole:
-            return replace(plan, container=str(snapshot.path))
-        return _with_circumstances(plan, snapshot)
+        return _with_circumstances(plan, snapshot, is_part=place.goes_whole)
 
     def _refuse_loss(self, plan: FilePlan) -> None:
         """Nothing of the user's may be forgotten because the keyring that holds it does not answer just now."""
@@ -198,27 +203,23 @@ class Table:
                 if layer.tool not in self.in_scope or name in seated or not counts(layer.overlay):
                     continue
                 known = self._file_row(layer.tool, layer.overlay)
+                if known is None:
+                    stop_at_stranded(self._session, real, layer.tool)
                 format = known.format if known else document.format_of(real)
                 start = known.new if known else None
                 check = check_of(known) if known else None
                 row = Row(layer.tool, layer.overlay, start=start, start_is_filled=False, check=check)
-                self._files.setdefault((layer.tool, layer.overlay), [])
+                self.files.setdefault((layer.tool, layer.overlay), [])
                 if known and known.part:
-                    self._place_remembered_part(real, known, row)
+                    self._place_remembered_part(Address.parse(real), known, row)
                 else:
                     self._place(Path(real), format, row)
 
-    def _place_remembered_part(self, real: str, known: FileRow, row: Row) -> None:
-        """A part to be given back: of this profile, or of any where none is in question."""
-        place = Address.parse(real)
-        if self._profile not in (None, place.profile) or not disk.exists(place.path):
-            return
-        shelf = self._shelf(self._known[row.tool], place.path, place.profile)
-        self._lay(_part_snapshot(shelf, place.part), known.format, row)
-
-    def _is_part(self, row: Row) -> bool:
-        known = self._file_row(row.tool, row.overlay)
-        return known is not None and bool(known.part)
+    def _place_remembered_part(self, address: Address, known: FileRow, row: Row) -> None:
+        """A part to be given back, if it is in question."""
+        snapshot = self._rack.remembered(self._known[row.tool], address)
+        if snapshot is not None:
+            self._lay_part(snapshot, known, row)
 
     def _file_row(self, tool: str, overlay: str) -> FileRow | None:
         files = self._known[tool].files if tool in self._known else ()
@@ -232,23 +233,6 @@ class Table:
             return None
         return None if secret is None else secret.reveal()
 
-    def traced(self, tool: Tool, plans: Mapping[str, FilePlan]) -> list[Notice]:
-        """What keeps `tool` from using what is planned, for each set of files that it reads together."""
-        found = (notice for together in self._together(tool, plans) for notice in traced(self._session, tool, together))
-        return list(dict.fromkeys(found))
-
-    def stop_at_old_keys(self, given: Iterable[Tool], plans: Mapping[str, FilePlan]) -> None:
-        """Let tools that are given back pass, as `stop_at_old_key` does for each set of files."""
-        for tool in given:
-            for together in self._together(tool, plans):
-                stop_at_old_key(self._session, tool, together)
-
-    def _together(self, tool: Tool, plans: Mapping[str, FilePlan]) -> Iterator[dict[str, FilePlan]]:
-        """The plans of each set of files that the tool reads together, by overlay."""
-        files = {row.overlay: self._files.get((tool.name, row.overlay), []) for row in tool.files}
-        for index in range(max(map(len, files.values()), default=0)):
-            yield {overlay: plans[paths[index]] for overlay, paths in files.items() if len(paths) > index}
-
 
 def _names(memory: Memory) -> dict[str, str]:
     """What memory calls files that lie elsewhere now: moved, as into a dotfiles repository, and a link left behind."""
@@ -256,25 +240,21 @@ def _names(memory: Memory) -> dict[str, str]:
     for path in memory.files:
         with suppress(FileError):  # links in a circle lead nowhere
             found[str(disk.resolve(Path(path)))] = path
+            found[str(Address.parse(path))] = path
     return found
-
-
-def _part_snapshot(shelf: Shelf, part: str) -> disk.Snapshot:
-    """A part as files are read."""
-    text = shelf.parts.get(part)
-    return disk.Snapshot(shelf.path, Path(shelf.address(part)), None if text is None else text.encode(), None)
 
 
 def _existing(paths: Sequence[Path]) -> Path:
     return next((path for path in paths if disk.exists(path)), paths[0])
 
 
-def _with_circumstances(plan: FilePlan, snapshot: disk.Snapshot) -> FilePlan:
+def _with_circumstances(plan: FilePlan, snapshot: disk.Snapshot, *, is_part: bool) -> FilePlan:
     """The plan with what memory must know of the file itself: the mode that we narrow, the folders that we make."""
+    plan = replace(plan, container=str(snapshot.path) if is_part else "")
     memory = plan.memory
     if memory is None:
         return plan
-    if snapshot.raw is None and memory.created and not memory.folders:
+    if snapshot.raw is None and memory.created and not memory.folders and not is_part:
         missing = [str(parent) for parent in reversed(snapshot.real.parents) if not disk.exists(parent)]
         memory = replace(memory, folders=tuple(missing))
     if plan.holds_key and memory.mode is None and snapshot.mode is not None and snapshot.mode & 0o077:

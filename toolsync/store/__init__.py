@@ -78,8 +78,14 @@ _STORES = {"cc_switch": ("toolsync.store.cc_switch", "CcSwitch")}
 """The name in a template to module and class; the module (and SQLite) is imported when such a tool is met."""
 
 
-def store(name: str, profile: str, places: Places) -> Store:
+def store(name: str, profile: str, places: Places, now_ms: Callable[[], int]) -> Store:
     """The store called `name`, as `profile` sees it.
+
+    Args:
+        name: as a template has it.
+        profile: whose rows.
+        places: where settings lie on this machine.
+        now_ms: the present moment, in milliseconds since 1970.
 
     Raises:
         TemplateError: there is none.
@@ -87,7 +93,7 @@ def store(name: str, profile: str, places: Places) -> Store:
     if name not in _STORES:
         raise TemplateError(f"unknown store '{name}'", hint=f"Known: {', '.join(_STORES)}.")
     module, kind = _STORES[name]
-    return cast("Store", getattr(import_module(module), kind)(profile, places))
+    return cast("Store", getattr(import_module(module), kind)(profile, places, now_ms=now_ms))
 
 
 def token_now(path: str) -> Token:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 import sqlite3
-import time
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
@@ -44,8 +43,8 @@ class CcSwitch:
     Args:
         profile: its name.
         places: where settings lie on this machine.
-        wait_seconds: how long to wait for CC Switch to let go of the database.
         now_ms: the present moment, for new rows; milliseconds since 1970, as CC Switch counts.
+        wait_seconds: how long to wait for CC Switch to let go of the database.
     """
 
     def __init__(
@@ -53,8 +52,8 @@ class CcSwitch:
         profile: str,
         places: Places,
         *,
+        now_ms: Callable[[], int],
         wait_seconds: float = _WAIT_SECONDS,
-        now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
     ) -> None:
         self.id = f"toolsync-{profile}"
         self._places, self._wait_seconds, self._now_ms = places, wait_seconds, now_ms

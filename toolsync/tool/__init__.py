@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from toolsync import document as documents
@@ -18,7 +18,12 @@ __all__ = ["Dialect", "FileRow", "Layer", "Reader", "Slot", "Tool", "read_tool",
 
 
 def read_tool(
-    name: str, texts: Mapping[str, str], *, is_users_own: bool = False, others: Mapping[str, Tool] | None = None
+    name: str,
+    texts: Mapping[str, str],
+    *,
+    is_users_own: bool = False,
+    others: Mapping[str, Tool] | None = None,
+    own: Mapping[str, Tool] | None = None,
 ) -> Tool:
     """The tool in a template folder.
 
@@ -27,12 +32,14 @@ def read_tool(
         texts: the folder's files by name; `tool.toml` is the manifest.
         is_users_own: whether the folder is the user's.
         others: the tools whose own files a store's parts may hold.
+        own: the user's own tools, which take the place of those of their names.
 
     Raises:
         TemplateError: the manifest or an overlay is wrong; names the file.
     """
     manifest = _data(name, "tool.toml", texts)
-    files = tuple(_file_row(name, row, manifest, texts, others or {}) for row in manifest.get("file", []))
+    known = (own or {}, others or {})
+    files = tuple(_file_row(name, row, manifest, texts, known) for row in manifest.get("file", []))
     if not files:
         raise TemplateError(f"{name}/tool.toml: no [[file]]", hint="A tool needs at least one settings file.")
     detect = manifest.get("detect", {})
@@ -97,7 +104,7 @@ def _file_row(
     row: Mapping[str, Any],
     manifest: Mapping[str, Any],
     texts: Mapping[str, str],
-    others: Mapping[str, Tool],
+    known: Sequence[Mapping[str, Tool]],
 ) -> FileRow:
     name = row["overlay"]
     if ("store" in manifest) != ("part" in row):
@@ -108,7 +115,7 @@ def _file_row(
         raise TemplateError(f"{tool}/tool.toml: {name} has no path", hint="Say `path` in its [[file]].")
     each = re.fullmatch(r"<([a-z_]+)\?>", alternatives[0]) if len(alternatives) == 1 else None
     format = row.get("format") or documents.format_of(name)
-    overlay = _of(tool, row, others) if "of" in row else _overlay(tool, name, format, texts)
+    overlay = _of(tool, row, known) if "of" in row else _overlay(tool, name, format, texts)
     if "new" in row:
         _parsed(tool, f"tool.toml: the `new` of {name}", format, row["new"])
     schema = _data(tool, row["schema"], texts) if "schema" in row else None
@@ -125,15 +132,20 @@ def _file_row(
         part=row.get("part", ""),
         of=row.get("of", ""),
         template=name,
+        is_replaced=row.get("of") in known[0] and _held(row, known[0]) is None,
     )
 
 
-def _of(tool: str, row: Mapping[str, Any], others: Mapping[str, Tool]) -> Document:
+def _of(tool: str, row: Mapping[str, Any], known: Iterable[Mapping[str, Tool]]) -> Document:
     """The overlay of another tool's own file, which the part holds."""
-    files = others[row["of"]].files if row["of"] in others else ()
-    for file in files:
-        if file.overlay == row["overlay"]:
-            return file.document
-    raise TemplateError(
-        f"{tool}/tool.toml: {row['of']} has no {row['overlay']}", hint="`of` names a tool and its file."
-    )
+    overlay = next((overlay for tools in known if (overlay := _held(row, tools)) is not None), None)
+    if overlay is None:
+        text = f"{tool}/tool.toml: {row['of']} has no {row['overlay']}"
+        raise TemplateError(text, hint="`of` names a tool and its file.")
+    return overlay
+
+
+def _held(row: Mapping[str, Any], tools: Mapping[str, Tool]) -> Document | None:
+    """The overlay that the row's `of` and `overlay` name, if it is among the tools."""
+    files = tools[row["of"]].files if row["of"] in tools else ()
+    return next((file.document for file in files if file.overlay == row["overlay"]), None)

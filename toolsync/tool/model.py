@@ -28,6 +28,8 @@ class FileRow:
         part: which part of the store it is; "" for a file.
         of: the tool whose own file the part holds: filled as that tool's file would be; "" for none.
         template: the overlay's file name, in the folder of `of` if there is one.
+        is_replaced: whether a tool of the user's own took the place of `of`, and keeps another file: then the part is
+            given back, and wanted no more.
     """
 
     overlay: str
@@ -42,6 +44,12 @@ class FileRow:
     part: str = ""
     of: str = ""
     template: str = ""
+    is_replaced: bool = False
+
+    @property
+    def app(self) -> str:
+        """Whose row of a store the part belongs to; "" for a file."""
+        return self.part.partition("/")[0]
 
 
 @dataclass(frozen=True)
@@ -134,3 +142,8 @@ class Tool:
     layers: tuple[Layer, ...]
     is_users_own: bool = False
     store: str = ""
+
+    @property
+    def holds(self) -> tuple[str, ...]:
+        """The tools whose own files its rows hold."""
+        return tuple(dict.fromkeys(row.of for row in self.files if row.of and not row.is_replaced))

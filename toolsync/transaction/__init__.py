@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toolsync import disk
-from toolsync.errors import ChangedError, FileError, TransactionError
+from toolsync.errors import ChangedError, FileError, StoreError, TransactionError
 from toolsync.transaction import journal as journals
 from toolsync.transaction import lock
 from toolsync.transaction.check import Step, Write, steps, unchanged
@@ -126,7 +126,7 @@ def recover(state_dir: Path, *, token_now: Callable[[str], str] | None = None) -
     with lock.held(state_dir, _WAIT_SECONDS):
         try:
             return settled(state_dir, token_now)
-        except (OSError, FileError) as error:
+        except (OSError, FileError, StoreError) as error:
             raise _half_done(error) from error
 
 
@@ -188,11 +188,11 @@ def _committed(state_dir: Path, journal: Journal, store: StoreCommit | None) -> 
 def _ended(state_dir: Path, store: StoreCommit | None, cause: BaseException | None) -> Recovery | None:
     try:
         return settled(state_dir, None if store is None else store.token_now)
-    except (OSError, FileError) as error:
+    except (OSError, FileError, StoreError) as error:
         raise _half_done(error) from cause or error
 
 
-def _half_done(error: OSError | FileError) -> TransactionError:
+def _half_done(error: OSError | FileError | StoreError) -> TransactionError:
     fault = disk.file_error(error.filename or "a file", error) if isinstance(error, OSError) else error
     return TransactionError(
         f"the change could not be ended: {fault.message}",

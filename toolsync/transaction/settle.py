@@ -44,15 +44,16 @@ def settled(state_dir: Path, token_now: Callable[[str], str] | None) -> Recovery
     """End the transaction that the journal of `state_dir` speaks of; None when there is none.
 
     Raises:
-        TransactionError: the journal cannot be read, or names a store and `token_now` is not given.
-        FileError, OSError: the disk does not let it be ended; the journal stays, and the next call goes on.
+        TransactionError: the journal cannot be read, or its store must be asked and `token_now` is not given.
+        FileError, OSError, StoreError: disk or store do not let it be ended; the journal stays, and the next call goes
+            on.
     """
     journal = journals.load(state_dir)
     if journal is None:
         journals.remove(state_dir)  # a draft that never became one
         return None
     files = tuple(Path(entry.target) for entry in journal.entries)
-    if journal.store is not None:
+    if journal.store is not None and journal.phase != "staging":  # before that its rows cannot be new
         token = _token(journal.store, token_now)
         committed = token == journal.store.new
         changed = not committed and token != journal.store.old
