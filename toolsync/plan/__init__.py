@@ -19,7 +19,7 @@ from toolsync.document.keypath import spell
 from toolsync.errors import EditRefusedError, PlanRefusedError
 from toolsync.overlay import TABLE, Edit
 from toolsync.plan.giving import swept, unwound
-from toolsync.plan.laying import Laid, laid_fresh, made, sha256, stands
+from toolsync.plan.laying import Laid, laid_fresh, made, makes_file, sha256, stands
 from toolsync.plan.meeting import stop_at_breach, widened
 from toolsync.plan.model import Change, FilePlan, Left, Place, Row
 from toolsync.plan.relaying import laid_in_place
@@ -153,7 +153,7 @@ def _worked(place: Place, present: Document | None, rows: Sequence[Row], known: 
         work = _Work(
             document, {(layer.tool, layer.overlay): layer for layer in staying}, known.created and bool(staying)
         )
-    for row in _in_order(rows, known):
+    for row in _in_order(rows, known, is_there=work.document is not None):
         work.created = work.created or work.document is None
         before = work.layers.pop(row.name, None) if not row.edits else work.layers.get(row.name)
         laid = _laid(work.document, row, before, place)
@@ -206,10 +206,14 @@ def _replace(work: _Work, clean: Document) -> None:
         work.layers[name] = replace(top, sha256=sha256(clean.text), inverse=None)
 
 
-def _in_order(rows: Sequence[Row], memory: FileMemory) -> list[Row]:
-    """The rows in the order in which they were laid before, new ones last: unwinding and laying must mirror."""
+def _in_order(rows: Sequence[Row], memory: FileMemory, *, is_there: bool) -> list[Row]:
+    """The rows in the order in which they were laid before, new ones last: unwinding and laying must mirror.
+
+    A file that is not there is made by a row that wants one, and the others are laid over that.
+    """
     order = {(layer.tool, layer.overlay): index for index, layer in enumerate(memory.layers)}
-    return sorted(rows, key=lambda row: order.get(row.name, len(order)))
+    laid_before = sorted(rows, key=lambda row: order.get(row.name, len(order)))
+    return laid_before if is_there else sorted(laid_before, key=lambda row: not makes_file(row))
 
 
 def _laid(document: Document | None, row: Row, known: LayerMemory | None, place: Place) -> Laid:

@@ -50,6 +50,11 @@ def made(row: Row, place: Place) -> Laid:
     return _made_whole(start, row, place) if row.start_is_filled or place.goes_whole else _begun(start, "", row, place)
 
 
+def makes_file(row: Row) -> bool:
+    """Whether the row wants anything to stand there, so that there must be a file."""
+    return row.start is not None and any(edit.value is not ABSENT for edit in row.edits)
+
+
 def _begun(start: Document, instead_of: str, row: Row, place: Place) -> Laid:
     """The row laid over a start of its own: what that sets stays for as long as the file does."""
     laid = laid_fresh(start, row, place)
