@@ -81,7 +81,8 @@ def helper_problem(python: Path, package: Path, config: Path) -> str | None:
     for path in (python, package):
         tree = _work_tree(path)
         if tree is not None:
-            return f"{shown(path)} lies in the git work tree {shown(tree)}: a checkout of other people's changes changes what tools run"
+            where = f"{shown(path)} lies in the git work tree {shown(tree)}"
+            return f"{where}: a checkout of other people's changes changes what tools run"
         if _CACHES.intersection(path.parts):
             where = f"{shown(path)} lies in a cache and will be gone one day"
             return f"{where}: install toolsync with pipx or `uv tool install`"
