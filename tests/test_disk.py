@@ -204,3 +204,14 @@ def test_windows_is_given_a_moment(faults: list[int], tries: int, *, raised: boo
         assert not raised
     assert made == tries
     assert sum(slept) <= 2.6
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [("/home/me/a/b", "~/a/b"), ("/home/me", "/home/me"), ("/home/meat/a", "/home/meat/a"), ("/a\n\x1b", "/a��")],
+    ids=["below home", "home itself", "beside it", "with control characters"],
+)
+def test_a_path_is_shown_as_people_write_it(monkeypatch: pytest.MonkeyPatch, path: str, expected: str) -> None:
+    needs(os.name == "posix", "homes of POSIX")
+    monkeypatch.setenv("HOME", "/home/me")
+    assert disk.shown(path) == expected
