@@ -37,6 +37,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    _check_given_corpora(config)
     config.addinivalue_line(
         "markers",
         "corpus(name, where=None, **fields): runs for each row of that corpus for which `where` is true, "
@@ -60,16 +61,41 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def corpus_rows(config: pytest.Config, name: str) -> list[dict[str, Any]]:
-    """The rows of `tests/corpus/<name>.jsonl`, or of the file that `--corpus <name>=FILE` names instead."""
-    files = dict(option.split("=", 1) for option in config.getoption("--corpus"))
-    file = Path(files.get(name, _CORPORA / f"{name}.jsonl"))
+    """The rows of `tests/corpus/<name>.jsonl`, or of the file that `--corpus <name>=FILE` names instead.
+
+    A row without a name is named by its number.
+    """
+    file = _given_corpora(config).get(name, _CORPORA / f"{name}.jsonl")
     # Not splitlines(): a row may hold U+2028 unescaped.
-    return [json.loads(line) for line in file.read_bytes().split(b"\n") if line.strip()]
+    rows = [json.loads(line) for line in file.read_bytes().split(b"\n") if line.strip()]
+    return [{"name": f"row {number}", **row} for number, row in enumerate(rows, start=1)]
+
+
+def is_own_corpus(config: pytest.Config, name: str) -> bool:
+    """Whether the rows are those of this repository, of which more is known than of any other file's."""
+    return name not in _given_corpora(config)
+
+
+def _given_corpora(config: pytest.Config) -> dict[str, Path]:
+    given = (option.partition("=") for option in config.getoption("--corpus"))
+    return {name: Path(file) for name, _, file in given}
+
+
+def _check_given_corpora(config: pytest.Config) -> None:
+    """A corpus that no test runs, or a file that is not there, would pass as if it had been run."""
+    known = sorted(file.stem for file in _CORPORA.glob("*.jsonl"))
+    for name, file in _given_corpora(config).items():
+        if name not in known:
+            raise pytest.UsageError(f"--corpus {name}={file}: no test runs '{name}'; known: {', '.join(known)}")
+        if not file.is_file():
+            raise pytest.UsageError(f"--corpus {name}={file}: there is no such file")
 
 
 def raw(row: dict[str, Any]) -> bytes:
-    """The bytes of a row's file."""
-    return base64.b64decode(row["base64"]) if "base64" in row else str(row["text"]).encode()
+    """The bytes of a row's file; half a surrogate, which JSON can spell, is no UTF-8 and makes a broken one."""
+    if "base64" in row:
+        return base64.b64decode(row["base64"])
+    return str(row["text"]).encode(errors="surrogatepass")
 
 
 def needs(available: object, reason: str) -> None:

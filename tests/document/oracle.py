@@ -6,6 +6,7 @@ means (objects as lists of pairs, so that order and duplicates count) and where 
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import sys
@@ -86,6 +87,24 @@ def read(text: str) -> Reading:
     return Reading(value, tokens, reader.members)
 
 
+def is_text(file: bytes) -> bool:
+    """Whether it is UTF-8."""
+    try:
+        file.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def is_whole(file: bytes) -> bool:
+    """Whether it can be read at all."""
+    try:
+        read(file.decode())
+    except (ValueError, TypeError, RecursionError):
+        return False
+    return True
+
+
 def pairs(value: Value) -> Value:
     """Plain data in the oracle's shape."""
     if isinstance(value, dict):
@@ -98,13 +117,14 @@ def pairs(value: Value) -> Value:
 
 
 def put(value: Value, path: tuple[str | int, ...], new: Value) -> Value:
-    """What setting `path` has to make of `value`: the last of duplicates changes, a new member is the last."""
+    """What setting `path` has to make of `value`: the last of duplicates changes, a new member or item is the last."""
     if not path:
         return pairs(new)
     kind, items = value if value is not None else ("{", [])
     at = _index(kind, items, path[0])
     if kind == "[":
-        return kind, [*items[:at], put(items[at], path[1:], new), *items[at + 1 :]]
+        old = items[at] if at < len(items) else None
+        return kind, [*items[:at], put(old, path[1:], new), *items[at + 1 :]]
     if at is None:
         return kind, [*items, [path[0], put(None, path[1:], new)]]
     return kind, [*items[:at], [path[0], put(items[at][1], path[1:], new)], *items[at + 1 :]]
@@ -134,11 +154,11 @@ def foreign_comments(text: str, path: tuple[str | int, ...]) -> Counter[str]:
     reading = read(text)
     start, end = reading.members[path]
     kept = []
-    for token in reading.tokens:
+    for token in (token for token in reading.tokens if token.is_comment):
         inside = start <= token.start < end
         between = text[end : token.start]
         beside = token.start >= end and not re.search(r"[\r\n]", without_comments(between))
-        if token.is_comment and not inside and not beside:
+        if not inside and not beside:
             kept.append(token.text)
     return Counter(kept)
 
@@ -150,15 +170,20 @@ def neighbours(text: str) -> list[tuple[str, str, str]]:
     for index, token in enumerate(tokens):
         if not token.is_comment:
             continue
-        before = [other for other in tokens[:index] if not other.is_comment and _on_one_line(text, other, token)]
-        beside = next((other.text for other in reversed(before) if other.text != ","), "," if before else "")
-        below = next((other.text for other in tokens[index + 1 :] if not other.is_comment), "")
+        before = list(itertools.islice(_before_on_its_line(text, tokens[:index], token), 2))
+        beside = next((other for other in before if other != ","), "," if before else "")
+        below = next((other.text for other in itertools.islice(tokens, index + 1, None) if not other.is_comment), "")
         found.append((token.text, beside, "" if before else below))
     return found
 
 
-def _on_one_line(text: str, one: Token, other: Token) -> bool:
-    return not re.search(r"[\r\n]", without_comments(text[one.end : other.start]))
+def _before_on_its_line(text: str, tokens: list[Token], comment: Token) -> Iterator[str]:
+    """What stands before a comment on its line, other comments aside, from the nearest on."""
+    for token in reversed(tokens):
+        if re.search(r"[\r\n]", without_comments(text[token.end : comment.start])):
+            return
+        if not token.is_comment:
+            yield token.text
 
 
 def without_comments(gap: str) -> str:
@@ -221,7 +246,7 @@ class _Reader:
         if token.text == "[":
             return "[", self.items(path, "]")
         if re.match(r"-?[0-9]", token.text):
-            json.loads(token.text)
+            json.loads(token.text, parse_int=str)  # of any length
             return Number(token.text)
         return json.loads(token.text, parse_constant=_refuse)
 
@@ -229,6 +254,7 @@ class _Reader:
         if len(path) >= DEEPEST:
             raise ValueError("nested too deeply")
         items: list[Any] = []
+        known: set[str | int] = set()
         while self.peek() != closer:
             if items:
                 self.expect(",")
@@ -240,7 +266,9 @@ class _Reader:
                 items.append(self.value((*path, step)))
             else:
                 step = self.key()
-                self.forget((*path, step))
+                if step in known:
+                    self.forget((*path, step))
+                known.add(step)
                 items.append([step, self.value((*path, step))])
             self.members[*path, step] = (start, self.tokens[self.at - 1].end)
         self.next()

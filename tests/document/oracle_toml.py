@@ -17,6 +17,9 @@ import tomli
 
 Path = tuple[str | int, ...]
 
+DEEPEST = 200
+"""Nothing is nested deeper that a tool would read; what is need not be read here either."""
+
 
 @dataclass(frozen=True)
 class Comment:
@@ -34,9 +37,33 @@ def data(text: str) -> Any:
     """What `text` means.
 
     Raises:
-        ValueError: nothing.
+        ValueError: nothing, or what is nested deeper than `DEEPEST`.
     """
-    return tomli.loads(text.removeprefix("\ufeff"))
+    try:
+        found = tomli.loads(text.removeprefix("\ufeff"))
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    level = [found]
+    for _ in range(DEEPEST):
+        level = [item for value in level for item in _items(value)]
+    if level:
+        raise ValueError("nested too deeply")
+    return found
+
+
+def is_valid(file: bytes) -> bool:
+    """Whether it means anything."""
+    try:
+        data(file.decode())
+    except ValueError:
+        return False
+    return True
+
+
+def _items(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else []
 
 
 def comments(text: str) -> list[Comment]:
@@ -136,6 +163,14 @@ def gone(before: str, after: str) -> list[int]:
 def new(before: str, after: str) -> list[str]:
     """The lines of `after` that `before` lacks."""
     return [lines(after)[n] for n in gone(after, before)]
+
+
+def is_one_value(before: str, numbers: list[int]) -> bool:
+    """Whether these lines follow each other, and a text in three quotes begins on the first and ends on the last."""
+    known = lines(before)
+    ends = [known[n] for n in (numbers[:1] + numbers[-1:])]
+    follow = numbers == list(range(numbers[0], numbers[0] + len(numbers))) if numbers else False
+    return follow and any(all(quote in line for line in ends) for quote in ('"""', "'''"))
 
 
 def comments_lost(before: str, after: str) -> list[str]:

@@ -365,6 +365,22 @@ def test_a_broken_file_is_refused_in_plain_words(text: str, line: int, column: i
 
 
 @pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ('{\n  "a": {{ .chezmoi.hostname | quote }}\n}\n', "template"),
+        ('{{ if eq .os "linux" }}\n{}\n{{ end }}\n', "template"),
+        ("#!/bin/sh\necho {}\n", "script"),
+        ('{\n<<<<<<< HEAD\n  "a": 1\n=======\n  "a": 2\n>>>>>>> theirs\n}\n', "merge"),
+        ('{\n  "a": "{{ not outside of a text }}"\n  "b": 1\n}\n', "by hand"),
+    ],
+)
+def test_the_hint_knows_what_is_no_settings_file_yet(text: str, word: str) -> None:
+    with pytest.raises(DocumentError) as refusal:
+        parse(text.encode(), "jsonc")
+    assert word in refusal.value.hint
+
+
+@pytest.mark.parametrize(
     ("raw", "line", "column"),
     [(b'{\n  "a": "\xff"}', 2, 9), ('{"a": 1}'.encode("utf-16"), 1, 1), (b'\xef\xbb\xbf{"\xe9": 1}', 1, 3)],
     ids=["bad UTF-8", "UTF-16", "Latin-1 behind a byte-order mark"],

@@ -50,6 +50,16 @@ EDITS: dict[str, tuple[str, list[tuple[KeyPath, Any]], str]] = {
         [MODEL],
         '# file\n\nmodel = "m"\n\n# about x\n[x]\n',
     ),
+    "above a block of another tool at the very top goes no blank line": (
+        "# BEGIN x\na = 1\n[t]\n# END x\n",
+        [MODEL],
+        'model = "m"\n# BEGIN x\na = 1\n[t]\n# END x\n',
+    ),
+    "line ends are taken from inside a value if nowhere else": (
+        "a = [\r\n  1\r\n]",
+        [MODEL],
+        'a = [\r\n  1\r\n]\r\nmodel = "m"',
+    ),
     "a schema line stays the first": (
         "#:schema s\n[x]\n",
         [MODEL],
@@ -255,9 +265,11 @@ def test_an_invalid_file_is_refused_in_plain_words(text: str, message: str) -> N
         ("{{ if .work }}\na = 1\n{{ end }}\n", "template"),
         ("a = {{ .model }}\n", "template"),
         ("#!/bin/sh\necho 'a = 1'\n", "script"),
+        ("<<<<<<< HEAD\na = 1\n=======\na = 2\n>>>>>>> x\n", "merge"),
+        ("a = " + "9" * 5000, "19 digits"),
         ("a = b\n", "Mend it by hand"),
     ],
-    ids=["template", "template in a value", "script", "neither"],
+    ids=["template", "template in a value", "script", "merge", "number", "none of these"],
 )
 def test_the_hint_knows_what_dotfile_managers_keep_under_this_name(text: str, word: str) -> None:
     with pytest.raises(DocumentError) as refusal:

@@ -1,95 +1,58 @@
-"""Nasty TOML files: every edit is faithful by an oracle that knows nothing of the editor, or is refused."""
+"""Nasty TOML files: every edit is faithful by an oracle that knows nothing of the editor, or is refused.
+
+`pytest -k corpus --corpus toml=FILE` runs other rows of the same form.
+"""
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from tests.conftest import corpus_rows, raw
+from tests.conftest import corpus_rows, is_own_corpus, raw
 from tests.document import oracle_toml as oracle
-from toolsync.document import Document, KeyPath, parse
-from toolsync.document.splice import apply, inverse
+from tests.document.faithful import has_place, undone
+from tests.document.faithful_toml import edited, faults
+from toolsync.document import KeyPath, parse
 from toolsync.errors import DocumentError, EditRefusedError
 
-CODEX: dict[KeyPath, Any] = {
-    ("model",): "gpt-invented",
-    ("model_provider",): "toolsync",
-    ("model_providers", "toolsync", "name"): "toolsync",
-    ("model_providers", "toolsync", "base_url"): "https://gateway.example/api/v1",
-    ("model_providers", "toolsync", "wire_api"): "responses",
-    ("model_providers", "toolsync", "auth"): {"command": "/usr/bin/python3", "args": ["-I", "-m", "toolsync"]},
-}
-
-EXPECTED_REFUSALS: dict[tuple[str, str], str] = {}
-"""(row, operation) to reason, for the rows of our own corpus: none."""
+Row = dict[str, Any]
+Operation = tuple[str, KeyPath, Any]
+SHARE_OF_EDITS_TO_SUCCEED = 0.95
 
 
-def is_valid(row: dict[str, Any]) -> bool:
-    try:
-        oracle.data(raw(row).decode())
-    except (ValueError, RecursionError):
-        return False
-    return True
+def is_valid(row: Row) -> bool:
+    return oracle.is_valid(raw(row))
 
 
-def operations(row: dict[str, Any]) -> list[tuple[str, KeyPath, Any]]:
+def is_invalid(row: Row) -> bool:
+    return not is_valid(row)
+
+
+def operations(row: Row) -> list[Operation]:
     """What a row asks for: a value changed to each kind there is, keys and tables added, paths removed."""
-    found: list[tuple[str, KeyPath, Any]] = []
-    if row.get("set"):
+    found: list[Operation] = []
+    if row.get("set") is not None:
         found += [("set", tuple(row["set"]), value) for value in ("new", 7, True, ["a", "b"], {"x": "y"})]
-    if row.get("insert_under"):
+    if row.get("insert_under") is not None:
         under = tuple(row["insert_under"])
-        found += [
-            ("insert", (*under, "k"), "v"),
-            ("insert", under, {"k": "v"}),
-            ("insert", (*under, "k"), {"l": ["v"]}),
-        ]
-    found += [("delete", tuple(path), None) for path in row.get("delete", [])]
-    return found
+        found += [("insert", (*under, "toolsync_new"), value) for value in ("v", {"l": ["v"]})]
+        if under and under not in oracle.paths(oracle.data(raw(row).decode())):
+            found.append(("insert", under, {"k": "v"}))
+    return found + [("delete", tuple(path), None) for path in row.get("delete") or []]
 
 
-def edited(document: Document, kind: str, path: KeyPath, value: Any) -> Document:
-    return document.remove(path) if kind == "delete" else document.set(path, value)
+@pytest.mark.corpus("toml", where=is_valid)
+def test_corpus_valid_file_is_unchanged_when_nothing_is_edited(row: Row) -> None:
+    document = parse(raw(row), "toml")
+
+    assert document.text.encode() == raw(row)
+    assert oracle.same(document.data, oracle.data(document.text))
 
 
-def faults(before: str, kind: str, path: Any, value: Any, after: str) -> list[str]:
-    """What the oracle has against an edit."""
-    wanted = (
-        oracle.drop(oracle.data(before), path) if kind == "delete" else oracle.put(oracle.data(before), path, value)
-    )
-    found = [] if oracle.same(oracle.data(after), wanted) else ["the data are not what was intended"]
-    lost, new = oracle.gone(before, after), oracle.new(before, after)
-    was_there = path in oracle.paths(oracle.data(before))
-    if kind == "insert" and not was_there:
-        ends_open = not before.endswith("\n") and len(oracle.lines(before)) - 1 in lost
-        if len(lost) - ends_open > 1 or len(new) > len(lost) + 4:
-            found.append(f"lines {lost} gave way to {new}")
-        found += oracle.comments_displaced(before, after)
-    if kind == "set" and not isinstance(oracle.at(oracle.data(before), path), dict | list):
-        if len(lost) != len(new):
-            found.append(f"lines {lost} gave way to {new}")
-        found += oracle.comments_lost(before, after)
-    if kind == "delete":
-        found += oracle.comments_lost_by_removal(before, after)
-    if "\r\n" in before and "\n" not in before.replace("\r\n", "") and "\n" in after.replace("\r\n", ""):
-        found.append("line ends are mixed now")
-    return found
-
-
-def undone(document: Document, text: str) -> str:
-    return apply(document.text, inverse(text, document.log))
-
-
-@pytest.mark.corpus("toml")
-def test_corpus_valid_is_unchanged_and_invalid_is_refused_with_its_place(row: dict[str, Any]) -> None:
-    if is_valid(row):
-        document = parse(raw(row), "toml")
-
-        assert document.text == raw(row).decode()
-        assert oracle.same(document.data, oracle.data(document.text))
-        return
+@pytest.mark.corpus("toml", where=is_invalid)
+def test_corpus_invalid_file_is_refused_with_its_place(row: Row) -> None:
     with pytest.raises(DocumentError) as refusal:
         parse(raw(row), "toml")
 
@@ -98,10 +61,8 @@ def test_corpus_valid_is_unchanged_and_invalid_is_refused_with_its_place(row: di
     assert refusal.value.hint or "UTF" in refusal.value.reason
 
 
-@pytest.mark.corpus("toml")
-def test_corpus_edits_are_faithful_or_refused(row: dict[str, Any]) -> None:
-    if not is_valid(row):
-        return
+@pytest.mark.corpus("toml", where=is_valid)
+def test_corpus_edits_are_faithful_or_refused(row: Row) -> None:
     document = parse(raw(row), "toml")
     for kind, path, value in operations(row):
         try:
@@ -110,78 +71,45 @@ def test_corpus_edits_are_faithful_or_refused(row: dict[str, Any]) -> None:
             continue
 
         assert faults(document.text, kind, path, value, after.text) == [], f"{kind} {path}:\n{after.text}"
-        assert undone(after, document.text) == document.text
+        assert undone(after, document) == document.text
 
 
-def test_corpus_refusals_are_few_and_known(request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]) -> None:
-    tried, refused = 0, {}
-    for row in filter(is_valid, corpus_rows(request.config, "toml")):
+def test_corpus_as_a_whole(
+    request: pytest.FixtureRequest, record_property: Callable[[str, object], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """At least 95 % of sets and inserts succeed (of our own rows: all); every refusal is listed with its reason.
+
+    Where a value stands in the way of a table, a refusal is right, listed, and not counted.
+    """
+    made = 0
+    refused: list[str] = []
+    others: list[str] = []
+    for row in corpus_rows(request.config, "toml"):
+        if is_invalid(row):
+            others.append(f"{row['name']}: {reason_of(row)}")
+            continue
         document = parse(raw(row), "toml")
         for kind, path, value in operations(row):
-            tried += 1
             try:
                 edited(document, kind, path, value)
             except EditRefusedError as error:
-                refused[row["name"], f"{kind} {path}"] = error.reason
+                is_right = kind == "delete" or not has_place(document.data, path)
+                (others if is_right else refused).append(f"{row['name']}: {kind} {error.reason}")
+            else:
+                made += kind != "delete"
+
+    lines = [f"toml corpus: {made} edits made, {len(refused)} refused; files and removals refused: {len(others)}"]
     with capsys.disabled():
-        listing = [f"{tried} TOML operations, {len(refused)} refused", *map(str, refused.items())]
-        sys.stdout.write("\n" + "\n".join(listing) + "\n")
-
-    is_ours = not request.config.getoption("--corpus")
-    assert refused == EXPECTED_REFUSALS if is_ours else len(refused) <= tried * 0.05
-
-
-def variants(text: str) -> dict[str, str]:
-    """The same file as other machines hold it."""
-    return {
-        "as it is": text,
-        "CRLF": text.replace("\r\n", "\n").replace("\n", "\r\n"),
-        "byte-order mark": "\ufeff" + text.removeprefix("\ufeff"),
-        "no final newline": text.rstrip("\r\n"),
-        "blank line at the end": text + "\n",
-    }
+        print("\n" + "\n  ".join([*lines, *refused, *others]))  # noqa: T201  what a reader of the test's output asks for
+    record_property("refused", refused)
+    share = 1 if is_own_corpus(request.config, "toml") else SHARE_OF_EDITS_TO_SUCCEED
+    assert made >= share * (made + len(refused))
 
 
-@pytest.mark.corpus("real", format=["toml"])
-def test_corpus_real_files_take_the_codex_edit_and_give_it_back(row: dict[str, Any]) -> None:
-    if not is_valid(row):
-        with pytest.raises(DocumentError) as refusal:
-            parse(raw(row), "toml")
-        assert (refusal.value.line or 0) >= 1
-        return
-    for name, text in variants(raw(row).decode()).items():
-        document = parse(text.encode(), "toml")
-        for path, value in CODEX.items():
-            before = document.text
-            document = document.set(path, value)
-
-            assert faults(before, "insert", path, value, document.text) == [], f"{name}, {path}:\n{document.text}"
-        assert undone(document, text) == text, name
-        assert value_wise(document, parse(text.encode(), "toml")).data == oracle.data(text), name
-
-
-def value_wise(document: Document, origin: Document) -> Document:
-    """`document` with every value given back to what `origin` held, as an undo years later does it."""
-    for path in reversed(list(CODEX)):
-        source = origin.source(path)
-        document = document.remove(path) if source is None else document.set(path, source)
-    for container in [("model_providers", "toolsync"), ("model_providers",)]:
-        if not document.get(container) and origin.source(container) is None:
-            document = document.remove(container)
-    return document
-
-
-@pytest.mark.corpus("real", format=["toml"])
-def test_corpus_real_files_come_back_byte_identical_value_by_value(row: dict[str, Any]) -> None:
-    if not is_valid(row):
-        return
-    text = raw(row).decode()
-    origin = parse(text.encode(), "toml")
-    document = origin
-    for path, value in CODEX.items():
-        document = document.set(path, value)
-
-    assert value_wise(document, origin).text == text
+def reason_of(row: Row) -> str:
+    with pytest.raises(DocumentError) as caught:
+        parse(raw(row), "toml")
+    return caught.value.message
 
 
 WRONG = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -159,3 +160,14 @@ def place(text: str, offset: int) -> tuple[int, int]:
     before = text[:offset].removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     line = before.count("\n") + 1
     return line, len(before) - (before.rfind("\n") + 1) + 1
+
+
+def how_to_mend(text: str) -> str:
+    """What a person can do about a text that cannot be parsed, by what it looks like."""
+    if re.search(r"""(?:^[^"'\n]*|[:=,[]\s*)\{\{.*\}\}""", text, re.MULTILINE):
+        return "This looks like a template (chezmoi?): change its source, or have it written out first."
+    if text.removeprefix("\ufeff").startswith("#!"):
+        return "This looks like a script that makes the file (chezmoi?): change the script, or run it first."
+    if re.search(r"^(?:<{7}|>{7}) ", text, re.MULTILINE):
+        return "This looks like a merge that is not finished: settle its conflicts first."
+    return "Mend it by hand; a file that cannot be parsed is never touched."

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from dataclasses import dataclass, field
 
-from toolsync.document.base import place
+from toolsync.document.base import how_to_mend, place
 from toolsync.errors import DocumentError
 from toolsync.masking import printable
 
@@ -277,6 +277,4 @@ class _Scanner:
         if self.at >= len(self.text) and self.open:
             self.at, reason = self.open[-1].start, f"unclosed '{self.open[-1].bracket}'"
         line, column = place(self.text, self.at)
-        return DocumentError(
-            reason, line=line, column=column, hint="Mend it by hand; a file that cannot be parsed is never touched."
-        )
+        return DocumentError(reason, line=line, column=column, hint=how_to_mend(self.text))

@@ -7,7 +7,7 @@ import re
 
 import tomli
 
-from toolsync.document.base import place
+from toolsync.document.base import how_to_mend, place
 from toolsync.document.data import Value
 from toolsync.document.keypath import spell
 from toolsync.errors import DocumentError
@@ -51,12 +51,14 @@ def data_of(text: str) -> Value:
     try:
         data = tomli.loads(body)
     except tomli.TOMLDecodeError as error:
-        raise DocumentError(_plain(error.msg), line=error.lineno, column=error.colno, hint=_hint(body)) from error
+        raise DocumentError(_plain(error.msg), line=error.lineno, column=error.colno, hint=how_to_mend(body)) from error
     except RecursionError as error:
         raise _too_deep(body) from error
     except ValueError as error:  # an integer of more digits than Python reads
         line, column = _found(r"\d[\d_]{4000,}", body)
-        raise DocumentError("this number is too long to be read", line=line, column=column) from error
+        raise DocumentError(
+            "this number is too long to be read", line=line, column=column, hint="TOML's integers end at 19 digits."
+        ) from error
     if _is_deep(data):
         raise _too_deep(body)
     return data
@@ -72,14 +74,6 @@ def _plain(message: str) -> str:
 
 def _named(literal: str) -> str:
     return printable(spell(ast.literal_eval(literal)), limit=100) if literal.startswith("(") else literal
-
-
-def _hint(body: str) -> str:
-    if re.search(r"\{\{.*\}\}", body):
-        return "This looks like a template (chezmoi?): change its source, or have it written out first."
-    if body.startswith("#!"):
-        return "This looks like a script that makes the file (chezmoi?): change the script, or run it first."
-    return "Mend it by hand; a file that cannot be parsed is never touched."
 
 
 def _is_deep(data: Value) -> bool:

@@ -162,9 +162,9 @@ class Layout:
         return "\n" if self.text.endswith("\n", 0, end) else ""
 
     def nearest_eol(self, spot: int) -> str:
-        """The line end of the nearest line before `spot` that has one, else of the first after it."""
+        """The line end of the nearest line before `spot` that has one, else of the first after it, else in a value."""
         order = (*range(spot - 1, -1, -1), *range(spot, len(self.lines)))
-        return next(filter(None, map(self.eol, order)), "\n")
+        return next(filter(None, map(self.eol, order)), "\r\n" if "\r\n" in self.text else "\n")
 
 
 def _descent(node: Node, rest: Place) -> Iterator[tuple[Node, Place]]:

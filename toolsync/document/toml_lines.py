@@ -95,7 +95,7 @@ def _key_after(layout: Layout, last: int, key: str, text: str) -> Splice:
     model = _pair(layout, last)
     spot = layout.spot_for_key(model.section, last)
     equals = "=" if model.value.start == model.key.ends[-1] + 1 else " = "
-    before = [""] if isinstance(layout.lines[spot - 1], Comment) else []
+    before = [""] if spot and isinstance(layout.lines[spot - 1], Comment) else []
     return _inserted(layout, spot, [*before, f"{_indent(layout, model)}{key}{equals}{text}"])
 
 
