@@ -80,6 +80,11 @@ ALLOWED: Sequence[tuple[str, str, str]] = (
         "likewise, and in the variants that are judged by whether another provider's key stays",
     ),
     (
+        r"acceptance/test_cc_switch(_world)?.py::",
+        r"file machine-0/home/\.cc-switch/cc-switch\.db",
+        "a row of ours, by consent",
+    ),
+    (
         r"test_key_print.py::test_a_key_in_the_place_of_a_reference_is_not_shown",
         r"file profile\.toml",
         "the user's mistake that the test is about",

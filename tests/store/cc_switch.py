@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -140,6 +141,32 @@ class Home:
         file = self.path / ".cc-switch" / "settings.json"
         old = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {"language": "en"}
         file.write_text(json.dumps(old | dict(settings)), encoding="utf-8")
+
+    def click(self, app: str, id: str) -> None:
+        """Choose a row as CC Switch does: live file into the row that was chosen, then the new row over live file.
+
+        So services/provider/mod.rs `switch_normal`; Claude's keys are sorted on the way (config.rs), and Codex's
+        servers stay out of rows (live.rs `restore_live_settings_for_provider_backfill`).
+        """
+        before = self.run("SELECT id FROM providers WHERE app_type = ? AND is_current", app)
+        if before and before[0][0] != id:
+            kept = json.dumps(self._live(app), separators=(",", ":"))
+            sql = "UPDATE providers SET settings_config = ? WHERE id = ? AND app_type = ?"
+            self.run(sql, kept, before[0][0], app)
+        self.choose(app, id)
+        row = self.row(app, id)
+        assert row is not None
+        settings = json.loads(row["settings_config"])
+        if app == "claude":
+            self.put(".claude/settings.json", json.dumps(settings, indent=2, sort_keys=True))
+        else:
+            self.put(".codex/config.toml", settings["config"])
+
+    def _live(self, app: str) -> Any:
+        if app == "claude":
+            return json.loads((self.path / ".claude/settings.json").read_text(encoding="utf-8"))
+        text = (self.path / ".codex/config.toml").read_text(encoding="utf-8")
+        return {"auth": {}, "config": re.sub(r"(?ms)^\[mcp_servers\..*?(?=^\[|\Z)", "", text)}
 
     def put(self, name: str, text: str) -> Path:
         """A file in the home folder."""

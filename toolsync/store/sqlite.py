@@ -39,6 +39,7 @@ def writing(path: Path, wait_seconds: float) -> Iterator[sqlite3.Connection]:
     """
     with _opened(path, wait_seconds) as database:
         database.execute("PRAGMA foreign_keys = ON")
+        database.execute("PRAGMA secure_delete = ON")  # of this connection: a key that goes leaves no bytes behind
         database.execute("BEGIN IMMEDIATE")
         try:
             yield database

@@ -1,0 +1,114 @@
+"""An apply with rows in it, killed: after the next command that writes, rows, files and memory are all old or new."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.acceptance.machine import Machine
+from tests.acceptance.switch import APPLY, CLAUDE, CODEX, DATABASE, contents, furnished, settings
+from tests.store.cc_switch import ROW, Home
+from tests.transaction.test_faults import dies, nothing, steps
+from toolsync.store.cc_switch import CcSwitch
+
+RECOVER = (*APPLY, "--tool", "config-toml")
+"""Of a profile that names no file for it: this writes nothing of its own."""
+
+
+@pytest.fixture
+def switch(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> Home:
+    monkeypatch.setattr(os, "fsync", lambda _descriptor: None)
+    return furnished(machine)
+
+
+def test_killed_at_any_step(machine: Machine, switch: Home) -> None:
+    before, home = switch.everything(), contents(machine)
+    shutil.copytree(machine.home, machine.place / "kept", symlinks=True)
+    with steps(nothing) as made:
+        assert machine.toolsync(*APPLY).code == 0
+    outcomes = []
+    for at in [at for at, call in enumerate(made, 1) if call in ("replace", "unlink", "rmdir")]:
+        shutil.rmtree(machine.home)
+        shutil.copytree(machine.place / "kept", machine.home, symlinks=True)
+        assert dies(machine.home, at, lambda _home: machine.toolsync(*APPLY)), at
+        outcomes.append(_recovered(machine, switch))
+        assert machine.toolsync("undo", "--yes").code == 0, at
+        assert (switch.everything(), contents(machine)) == (before, home), at
+    assert outcomes == sorted(outcomes, reverse=True)  # old, until the rows are committed
+    assert set(outcomes) == {"old", "new"}
+
+
+def _recovered(machine: Machine, switch: Home) -> str:
+    """What the next writing command makes of it; before that, `status` says that something is due, if it is."""
+    is_due = (machine.state / "journal.json").exists()
+    assert ("an apply was interrupted" in machine.toolsync("status").out) == is_due
+    assert machine.toolsync(*RECOVER).code == 2
+    assert "an apply was interrupted" not in machine.toolsync("status").out
+    assert not [name for name in contents(machine) if "toolsync" in name]
+    rows = [settings(switch, app) is not None for app in ("claude", "codex")]
+    files = ["ANTHROPIC_BASE_URL" in machine.read(CLAUDE), "toolsync" in machine.read(CODEX)]
+    (is_new,) = {*rows, *files, (machine.state / "memory.json").exists()}
+    return "new" if is_new else "old"
+
+
+def _killed(machine: Machine, monkeypatch: pytest.MonkeyPatch, moment: str) -> None:
+    """An apply that is killed where the rows are committed."""
+    write = CcSwitch.write
+
+    def dying(store: CcSwitch, path: Path, parts: Any, token: str, prepared: Callable[[str], None]) -> None:
+        def almost(new: str) -> None:
+            prepared(new)
+            if moment == "before":
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        write(store, path, parts, token, almost)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(CcSwitch, "write", dying)
+        child = os.fork()
+        if child == 0:
+            machine.toolsync(*APPLY)
+            os._exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+
+
+@pytest.mark.parametrize(("moment", "outcome"), [("before", "old"), ("after", "new")])
+def test_killed_at_the_commit(
+    machine: Machine, switch: Home, monkeypatch: pytest.MonkeyPatch, moment: str, outcome: str
+) -> None:
+    _killed(machine, monkeypatch, moment)
+    assert _recovered(machine, switch) == outcome
+    assert machine.toolsync(*APPLY).code == 0
+    assert machine.toolsync("status").code == 0
+
+
+def test_rows_that_cc_switch_writes_before_the_recovery_are_planned_anew(
+    machine: Machine, switch: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _killed(machine, monkeypatch, "after")
+    switch.run("UPDATE providers SET settings_config = '{}' WHERE id = ? AND app_type = 'claude'", ROW)
+    assert machine.toolsync(*RECOVER).code == 2
+    assert "ANTHROPIC_BASE_URL" not in machine.read(CLAUDE)
+    assert machine.toolsync(*APPLY).code == 0
+    assert settings(switch, "claude")["env"]["ANTHROPIC_MODEL"] == "some-model"
+    assert "ANTHROPIC_BASE_URL" in machine.read(CLAUDE)
+
+
+def test_a_database_that_cannot_be_read_leaves_the_recovery_for_later(
+    machine: Machine, switch: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _killed(machine, monkeypatch, "after")
+    whole = switch.database.read_bytes()
+    switch.database.write_bytes(b"no database, but long" * 99)
+    ran = machine.toolsync(*RECOVER)
+    text = f"error: the change could not be ended: ~/{DATABASE}: is not an SQLite database\n"
+    assert (ran.code, ran.err.startswith(text)) == (2, True), ran.err
+    switch.database.write_bytes(whole)
+    assert _recovered(machine, switch) == "new"

@@ -1,0 +1,267 @@
+"""CC Switch in every shape: several profiles, further apps, moved folders, databases that cannot be used."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.machine import ADDRESS, KEY, Machine
+from tests.acceptance.switch import APPLY, CLAUDE, CODEX, DATABASE, contents, furnished, models, settings, untouched
+from tests.store.cc_switch import ROW, Home
+
+HOME_PROFILE = f'\n[profiles.home]\nbase_url = "{ADDRESS}"\nmodel = "home-model"\nkey = "keyring:work"\n'
+
+
+@pytest.fixture
+def switch(machine: Machine) -> Home:
+    return furnished(machine)
+
+
+# Profiles.
+
+
+def _ids(switch: Home) -> list[tuple[str, str]]:
+    return switch.run("SELECT id, app_type FROM providers WHERE id GLOB 'toolsync-*' ORDER BY id, app_type")
+
+
+def _rows(*profiles: str) -> list[tuple[str, str]]:
+    return [(f"toolsync-{profile}", app) for profile in profiles for app in ("claude", "codex")]
+
+
+def test_each_profile_has_rows_of_its_own_and_undo_takes_them_all(machine: Machine, switch: Home) -> None:
+    before, home = switch.everything(), contents(machine)
+    machine.profile(HOME_PROFILE)
+    for name in ("work", "home", "work"):
+        assert machine.toolsync(*APPLY, "--profile", name).code == 0
+        assert machine.toolsync("status", "--profile", name).code == 0
+    assert _ids(switch) == _rows("home", "work")
+    assert (models(switch), models(switch, "toolsync-home")) == (("some-model",) * 2, ("home-model",) * 2)
+    assert machine.toolsync("undo", "--yes").said == (0, "")
+    assert (switch.everything(), contents(machine)) == (before, home)
+    assert machine.memory["files"] == {}
+
+
+def test_undo_is_refused_whoever_of_ours_is_chosen(machine: Machine, switch: Home) -> None:
+    machine.profile(HOME_PROFILE)
+    for name in ("home", "work"):
+        assert machine.toolsync(*APPLY, "--profile", name).code == 0
+    switch.click("codex", "toolsync-home")
+    with untouched(machine, switch):
+        ran = machine.toolsync("undo", "--yes")
+    assert ran.err.startswith("error: our row for codex (profile 'home') is the one that is chosen in CC Switch\n")
+
+
+def test_the_rows_of_a_profile_that_is_renamed_follow(machine: Machine, switch: Home) -> None:
+    before = switch.everything()
+    assert machine.toolsync(*APPLY).code == 0
+    assert machine.toolsync("profile", "rename", "work", "job").code == 0
+    assert machine.toolsync(*APPLY).said == (0, "")
+    assert _ids(switch) == _rows("job")
+    assert machine.toolsync("status").code == 0
+    assert machine.toolsync("undo", "--yes").code == 0
+    assert switch.everything() == before
+
+
+def test_a_chosen_row_of_a_profile_that_is_gone_stays_until_another_is_chosen(machine: Machine, switch: Home) -> None:
+    assert machine.toolsync(*APPLY).code == 0
+    switch.click("claude", ROW)
+    assert machine.toolsync("profile", "rename", "work", "job").code == 0
+    assert machine.toolsync(*APPLY).said == (0, "")
+    assert _ids(switch) == [*_rows("job"), (ROW, "claude")]
+    switch.click("claude", "toolsync-job")
+    assert machine.toolsync(*APPLY).said == (0, "")
+    assert _ids(switch) == _rows("job")
+
+
+# Further apps.
+
+
+def test_opencode_reads_the_key_from_a_variable(machine: Machine, switch: Home) -> None:
+    (machine.home / ".config" / "opencode").mkdir(parents=True)
+    before = switch.everything()
+    assert machine.toolsync(*APPLY).said == (0, "")
+    row = settings(switch, "opencode")
+    assert row["options"] == {"baseURL": f"{ADDRESS}/v1", "apiKey": "{env:TOOLSYNC_API_KEY}"}
+    assert row["models"] == {"some-model": {"name": "some-model"}}
+    assert machine.toolsync("status").code == 0
+    assert machine.toolsync("undo", "--yes").code == 0
+    assert switch.everything() == before
+
+
+GEMINI = f'[profiles.work.urls]\ngemini = "{ADDRESS}/gemini"\n'
+
+
+@pytest.mark.parametrize(
+    ("profile", "reason"),
+    [
+        ("", "few gateways serve gemini, which is what it speaks, and the profile names no urls.gemini"),
+        (GEMINI, "it would hold a copy of the key in its own file, and that needs your consent"),
+    ],
+    ids=["no address", "no consent"],
+)
+def test_gemini_is_left_out_without_address_and_consent(
+    machine: Machine, switch: Home, profile: str, reason: str
+) -> None:
+    (machine.home / ".gemini").mkdir()
+    machine.profile(profile)
+    ran = machine.toolsync(*APPLY)
+    assert ran.said == (0, "")
+    assert f"CC Switch: Gemini is left out: {reason}\n" in ran.out
+    assert switch.row("gemini") is None
+
+
+@pytest.fixture
+def gemini(machine: Machine, switch: Home) -> Home:
+    """Gemini's row applied."""
+    machine.write(".gemini/.env", "OTHER=1\nGEMINI_API_KEY=old\n")
+    machine.profile(f'plaintext = "allow"\n{GEMINI}')
+    ran = machine.toolsync(*APPLY)
+    assert (ran.code, KEY in ran.out) == (0, False)
+    return switch
+
+
+def test_geminis_row_holds_the_key(machine: Machine, gemini: Home) -> None:
+    assert settings(gemini, "gemini")["env"] == {
+        "OTHER": "1",
+        "GEMINI_API_KEY": KEY,
+        "GOOGLE_GEMINI_BASE_URL": f"{ADDRESS}/gemini",
+        "GEMINI_MODEL": "some-model",
+    }
+    assert machine.read(".gemini/.env") == "OTHER=1\nGEMINI_API_KEY=old\n"
+    assert machine.toolsync("status").code == 0
+    assert machine.toolsync("undo", "--yes").code == 0
+    assert gemini.row("gemini") is None
+
+
+def test_geminis_row_stays_as_it_is_while_it_is_chosen(machine: Machine, gemini: Home) -> None:
+    gemini.choose("gemini", ROW)
+    machine.profile(f'plaintext = "allow"\n{GEMINI}'.replace("[profiles", "\n[profiles"))
+    before = gemini.row("gemini")
+    ran = machine.toolsync(*APPLY, "--tool", "cc-switch-gemini")
+    assert ran.code == 2
+    assert "CC Switch: Gemini is left out: its row is the one that is chosen, and what is written there " in ran.out
+    assert gemini.row("gemini") == before
+
+
+# Moved.
+
+
+def test_tools_are_set_where_cc_switch_was_told_they_are(machine: Machine, switch: Home) -> None:
+    for name, folder in ((CLAUDE, "claude"), (CODEX, "codex")):
+        shutil.move((machine.home / name).parent, machine.home / "moved" / folder)
+    switch.told({"claudeConfigDir": "~/moved/claude", "codexConfigDir": str(machine.home / "moved" / "codex")})
+    before = contents(machine)
+    assert machine.toolsync(*APPLY).said == (0, "")
+    live = json.loads(machine.read("moved/claude/settings.json"))
+    assert live == settings(switch, "claude")
+    assert 'model = "some-model"   # good' in machine.read("moved/codex/config.toml")
+    assert not (machine.home / ".claude").exists()
+    assert machine.toolsync("undo", "--yes").code == 0
+    assert contents(machine) == before
+
+
+def test_a_tool_that_its_user_moved_stays_where_that_user_said(machine: Machine, switch: Home) -> None:
+    switch.told({"claudeConfigDir": "~/elsewhere"})
+    machine.environ["CLAUDE_CONFIG_DIR"] = str(machine.home / ".claude")
+    assert machine.toolsync(*APPLY).code == 0
+    assert "ANTHROPIC_BASE_URL" in machine.read(CLAUDE)
+    assert not (machine.home / "elsewhere").exists()
+
+
+def test_a_database_that_was_moved_behind_a_link_is_the_same(machine: Machine, switch: Home) -> None:
+    before = switch.everything()
+    assert machine.toolsync(*APPLY).code == 0
+    elsewhere = machine.write("synced/cc-switch.db", switch.database.read_bytes())
+    switch.database.unlink()
+    switch.database.symlink_to(elsewhere)
+    with untouched(machine, switch):
+        assert machine.toolsync(*APPLY).code == 0
+        assert machine.toolsync("status").code == 0
+    assert machine.toolsync("undo", "--yes").code == 0
+    assert switch.everything() == before
+
+
+# Databases that cannot be used.
+
+
+def _damaged(switch: Home) -> None:
+    raw = switch.database.read_bytes()
+    switch.database.write_bytes(raw[:100] + b"\xff" * (len(raw) - 100))
+
+
+HARMS: dict[str, tuple[Callable[[Home], object], str]] = {
+    "no database": (lambda switch: switch.database.write_bytes(b"no database, but long" * 99), "is not"),
+    "damaged": (_damaged, "is damaged"),
+    "another schema": (lambda switch: switch.run("ALTER TABLE providers RENAME TO other"), "is no database of CC"),
+}
+
+
+@pytest.mark.parametrize(("harm", "said"), HARMS.values(), ids=HARMS)
+def test_a_database_that_cannot_be_used_stops_everything(
+    machine: Machine, switch: Home, harm: Callable[[Home], object], said: str
+) -> None:
+    harm(switch)
+    with machine.untouched():
+        ran = machine.toolsync(*APPLY)
+        assert (ran.code, ran.err.startswith(f"error: ~/{DATABASE}: {said}")) == (2, True), ran.err
+        assert machine.toolsync("status").code == 1
+    assert machine.toolsync(*APPLY, "--tool", "claude-code").said == (0, "")
+    machine.profile("\n[profiles.work.tool.cc-switch]\nenabled = false\n")
+    assert machine.toolsync(*APPLY).said == (0, "")
+
+
+@pytest.mark.parametrize(("harm", "said"), HARMS.values(), ids=HARMS)
+def test_rows_that_cannot_be_seen_any_more_are_not_written_past(
+    machine: Machine, switch: Home, harm: Callable[[Home], object], said: str
+) -> None:
+    assert machine.toolsync(*APPLY).code == 0
+    harm(switch)
+    machine.profile("\n[profiles.work.models]\nhaiku = 'small'\n")
+    for arguments in (APPLY, (*APPLY, "--tool", "claude-code"), ("undo", "--yes")):
+        with machine.untouched():
+            ran = machine.toolsync(*arguments)
+        assert (ran.code, said in ran.err) == (2, True), arguments
+    status = machine.toolsync("status")
+    assert (status.code, "unknown" in status.out) == (1, True)
+    assert machine.toolsync("undo", "claude-code", "codex", "--yes").code == 0
+
+
+def test_a_database_that_is_gone_holds_nothing_up(machine: Machine, switch: Home) -> None:
+    before = contents(machine)
+    assert machine.toolsync(*APPLY).code == 0
+    switch.database.unlink()
+    assert machine.toolsync(*APPLY).said == (0, "")
+    assert "taken out since" in machine.toolsync("status").out
+    assert machine.toolsync("undo", "--yes").said == (0, "")
+    assert contents(machine) == before
+    assert machine.memory["files"] == {}
+
+
+def test_a_lock_is_waited_for_and_then_named(machine: Machine, switch: Home) -> None:
+    hint = "Wait until that program is done, or close it, and run the command again."
+    with switch.connection() as other, machine.untouched():
+        other.execute("BEGIN EXCLUSIVE")
+        text = f"error: ~/{DATABASE}: another program has had it locked for 10 seconds\n  hint: {hint}\n"
+        assert machine.toolsync(*APPLY).said == (2, text)
+    assert machine.toolsync(*APPLY).code == 0
+
+
+def test_a_journal_that_cc_switch_left_is_rolled_back_first(machine: Machine, switch: Home, tmp_path: Path) -> None:
+    with switch.connection() as other:
+        other.execute("PRAGMA cache_size = 1")
+        other.execute("BEGIN IMMEDIATE")
+        for number in range(200):
+            other.execute("UPDATE providers SET notes = ? WHERE id = 'own'", (f"{number}" * 500,))
+            other.execute("INSERT INTO settings VALUES (?, ?)", (f"{number}", "x" * 500))
+        for name in ("cc-switch.db", "cc-switch.db-journal"):  # as a crash would leave both
+            shutil.copy(switch.database.with_name(name), tmp_path / name)
+    for name in ("cc-switch.db", "cc-switch.db-journal"):
+        shutil.copy(tmp_path / name, switch.database.with_name(name))
+    assert machine.toolsync(*APPLY).said == (0, "")
+    assert not switch.database.with_name("cc-switch.db-journal").exists()
+    assert switch.run("SELECT count(*) FROM settings") == [(0,)]
+    assert models(switch) == ("some-model", "some-model")
