@@ -83,6 +83,8 @@ def _lines(plan: FilePlan, text: str | None, key: bytes) -> list[str]:
     lines = [_without_old_settings(line) for line in re.split(r"\r\n|\n|\r", shown)]
     if lines[-1] == "":
         return lines[:-1]
+    if plan.container:  # a part of one ends where its owner ends it
+        return lines
     return [*lines[:-1], f"{lines[-1]}\n\\ No newline at end of file"]
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from toolsync.commands.result import Message, Result
 from toolsync.errors import ToolsyncError
-from toolsync.masking import mask_key_shapes, masked_data, printable
+from toolsync.masking import mask_key_shapes, masked_data
 from toolsync.screen import Line
+from toolsync.tables import columns, counted, done_to
 
 _MARKS = {"note": ("", ""), "warning": ("warning: ", "look"), "problem": ("problem: ", "bad")}
 
@@ -92,16 +94,15 @@ def _diff_line(text: str) -> Line:
 def _apply(data: Mapping[str, Any]) -> Iterator[Line]:
     for ping in data["pings"]:
         yield _ping_line(ping)
-    counts = {
-        action: sum(file["action"] == action for file in data["files"]) for action in ("create", "change", "remove")
-    }
-    done = ", ".join(f"{_files(count)} {_PAST[action]}" for action, count in counts.items() if count)
+    done = ", ".join(
+        f"{counted(count, kind)} {_PAST[action]}" for (kind, action), count in done_to(data["files"]).items()
+    )
     if data["tools"] or done:
         yield Line(f"Applied profile '{data['profile']}': {done or 'everything was right already'}.", "good")
     else:
         yield Line("Nothing was applied.", "look")
     heads = ("Tool", "Key", "Now") if done else ("Tool", "Key")
-    yield from _columns([row[: len(heads)] for row in _set_rows(data)], heads)
+    yield from columns([row[: len(heads)] for row in _set_rows(data)], heads)
 
 
 def _set_rows(data: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
@@ -112,10 +113,6 @@ def _set_rows(data: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
 
 
 _PAST = {"create": "created", "change": "changed", "remove": "removed"}
-
-
-def _files(count: int) -> str:
-    return "1 file" if count == 1 else f"{count} files"
 
 
 def _ping_line(ping: Mapping[str, Any]) -> Line:
@@ -134,14 +131,15 @@ def _undo(data: Mapping[str, Any]) -> Iterator[Line]:
     if not data["files"]:
         yield Line("Nothing is applied.")
         return
-    yield Line(f"Given back: {_files(data['written'])}.", "good")
+    kinds = Counter(kind for (kind, _), count in done_to(data["files"]).items() for _ in range(count))
+    yield Line(f"Given back: {', '.join(counted(count, kind) for kind, count in kinds.items()) or '0 files'}.", "good")
 
 
 def uninstall_plan_lines(data: Mapping[str, Any]) -> Iterator[Line]:
     """What `uninstall` would give back and remove, and what stays."""
     if data["written"]:
         yield from plan_lines(data)
-    yield from _columns(_removed(data), ("To be removed", "What it is"))
+    yield from columns(_removed(data), ("To be removed", "What it is"))
     yield from _stays(data)
 
 
@@ -151,7 +149,7 @@ def _uninstall(data: Mapping[str, Any]) -> Iterator[Line]:
         yield from _undo(data)
     if not data["written"] and not removed:
         yield Line("There is nothing to remove.")
-    yield from _columns(removed, ("Removed", "What it was"))
+    yield from columns(removed, ("Removed", "What it was"))
     yield from _stays(data)
 
 
@@ -175,7 +173,7 @@ _GONE = {
 
 
 def _stays(data: Mapping[str, Any]) -> Iterator[Line]:
-    yield from _columns([(one["name"], one["reason"]) for one in data["left"]], ("Stays", "Why"))
+    yield from columns([(one["name"], one["reason"]) for one in data["left"]], ("Stays", "Why"))
 
 
 def _status(data: Mapping[str, Any]) -> Iterator[Line]:
@@ -187,13 +185,13 @@ def _status(data: Mapping[str, Any]) -> Iterator[Line]:
         for tool in data["tools"]
         for file in tool["files"]
     ]
-    yield from _columns(rows, ("Tool", "File", "Last applied vs now", "Now vs profile"))
+    yield from columns(rows, ("Tool", "File", "Last applied vs now", "Now vs profile"))
     for tool in data["tools"]:
         for file in tool["files"]:
             yield from _drifted(file)
     if data["waiting"]:
         verb = "waits" if data["waiting"] == 1 else "wait"
-        yield Line(f"{_files(data['waiting'])} {verb} for `toolsync apply`.", "look")
+        yield Line(f"{counted(data['waiting'], 'file')} {verb} for `toolsync apply`.", "look")
 
 
 def _drifted(file: Mapping[str, Any]) -> Iterator[Line]:
@@ -222,13 +220,17 @@ def _tools(data: Mapping[str, Any]) -> Iterator[Line]:
             tool["tool"],
             tool["title"],
             "yes" if tool["installed"] else "no",
-            ", ".join(tool["speaks"]),
-            ", ".join(tool["key_ways"]),
+            ", ".join(tool["speaks"]) or _as(tool),
+            ", ".join(tool["key_ways"]) or _as(tool),
             ", ".join(tool["files"]),
         )
         for tool in data["tools"]
     ]
-    yield from _columns(rows, ("Tool", "Title", "Found", "Speaks", "Key", "Files"))
+    yield from columns(rows, ("Tool", "Title", "Found", "Speaks", "Key", "Files"))
+
+
+def _as(tool: Mapping[str, Any]) -> str:
+    return f"as {' and '.join(tool['holds'])}" if tool["holds"] else ""
 
 
 def _profiles(data: Mapping[str, Any]) -> Iterator[Line]:
@@ -236,19 +238,19 @@ def _profiles(data: Mapping[str, Any]) -> Iterator[Line]:
         ("*" if one["active"] else "", one["name"], one["base_url"], one["model"], one["key"])
         for one in data["profiles"]
     ]
-    yield from _columns(rows, ("", "Profile", "Address", "Model", "Key"))
+    yield from columns(rows, ("", "Profile", "Address", "Model", "Key"))
 
 
 def _facts(data: Mapping[str, Any]) -> Iterator[Line]:
     rows = [("key", data["key"], f"profiles.{data['profile']}.key")]
     rows += [(fact["name"], str(fact["value"]), fact["origin"]) for fact in data["facts"]]
-    yield from _columns(rows, ("Fact", "Value", "From"))
+    yield from columns(rows, ("Fact", "Value", "From"))
 
 
 def _keys(data: Mapping[str, Any]) -> Iterator[Line]:
     rows = [(one["key"], _STORED[one["stored"]], ", ".join(one["profiles"]) or "no profile") for one in data["keys"]]
     yield Line(f"Keyring: {data['backend']}")
-    yield from _columns(rows, ("Key", "State", "Used by"))
+    yield from columns(rows, ("Key", "State", "Used by"))
 
 
 _STORED: Mapping[bool | None, str] = {True: "stored", False: "missing", None: "kept elsewhere"}
@@ -256,17 +258,6 @@ _STORED: Mapping[bool | None, str] = {True: "stored", False: "missing", None: "k
 
 def _models(data: Mapping[str, Any]) -> Iterator[Line]:
     yield from (Line(model) for model in data["models"])
-
-
-def _columns(rows: Sequence[Sequence[str]], heads: Sequence[str]) -> Iterator[Line]:
-    """Left-aligned columns, as wide as they need; nothing is cut, so that a pipe sees everything."""
-    if not rows:
-        return
-    clean = [[printable(cell).replace("\n", " ") for cell in row] for row in (heads, *rows)]
-    widths = [max(len(row[index]) for row in clean) for index in range(len(heads))]
-    for number, row in enumerate(clean):
-        text = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        yield Line(text, "" if number else "dim")
 
 
 def _schema(data: Mapping[str, Any]) -> Iterator[Line]:

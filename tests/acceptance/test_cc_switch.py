@@ -136,6 +136,28 @@ def test_a_chosen_row_and_its_file_are_written_together(machine: Machine, switch
     assert machine.toolsync("status").code == 0
 
 
+def test_a_tool_that_is_asked_for_brings_its_own_row_and_no_other(machine: Machine, ours: Home) -> None:
+    ours.click("codex", "own")
+    machine.profile(MODEL)
+    assert machine.toolsync(*APPLY, "--tool", "claude-code").said == (0, "")
+    assert models(ours) == ("new-model", "some-model")
+    assert machine.toolsync(*APPLY, "--tool", "codex").said == (0, "")
+    assert models(ours) == ("new-model", "some-model")
+    assert machine.toolsync(*APPLY).said == (0, "")
+    assert models(ours) == ("new-model", "new-model")
+
+
+def test_rows_are_counted_as_such(machine: Machine, newest: Home) -> None:
+    assert "Applied profile 'work': 2 files changed, 2 rows created.\n" in machine.toolsync(*APPLY).out
+    tools = {one["tool"]: one for one in machine.toolsync("tools", "--json").json["data"]["tools"]}
+    assert tools["cc-switch"]["holds"] == ["claude-code", "codex"]
+    machine.profile(MODEL)
+    assert machine.toolsync("status").out.count("4 files wait for `toolsync apply`.\n") == 1
+    assert "Applied profile 'work': 2 files changed, 2 rows changed.\n" in machine.toolsync(*APPLY).out
+    assert "Given back: 2 files, 2 rows.\n" in machine.toolsync("undo", "--yes").out
+    assert newest.row("claude") is None
+
+
 def test_a_value_that_goes_back_to_the_user_does_so_in_both(machine: Machine, newest: Home) -> None:
     own = '{ "env": { "ANTHROPIC_DEFAULT_HAIKU_MODEL": "mine", "API_TIMEOUT_MS": "5" } }'
     machine.write(CLAUDE, own)

@@ -41,6 +41,7 @@ def test_a_tool_of_the_user_applies_shows_and_undoes(machine: Machine) -> None:
         "users_own": True,
         "speaks": ["openai-chat"],
         "key_ways": ["env"],
+        "holds": [],
         "files": ["~/.mine/settings.json"],
         "reload": "Restart it.",
     }

@@ -177,8 +177,8 @@ def test_a_copy_of_the_proxys_own_values_is_no_beginning(home: Home) -> None:
 @pytest.mark.parametrize(
     ("auth", "chosen", "told", "said"),
     [
-        (_LOGIN, "own", {}, "comes back with the row that is chosen now"),
-        (_LOGIN, None, {}, "is lost"),
+        (_LOGIN, "own", {}, "the row that is chosen now brings it back"),
+        (_LOGIN, None, {}, "no row is chosen that would bring it back"),
         (_LOGIN, ROW, {}, None),
         (_LOGIN, "own", {"preserveCodexOfficialAuthOnSwitch": True}, None),
         ('{"OPENAI_API_KEY": "invented"}', "own", {}, None),
@@ -192,7 +192,8 @@ def test_a_login_that_a_click_takes_away_is_named(
         home.put(".codex/auth.json", auth)
     home.choose("codex", chosen or "", where="database")
     home.told(told)
-    warnings = home.store.warnings(home.database, ())
+    assert home.store.warnings(home.database, (), ("claude",)) == ()
+    warnings = home.store.warnings(home.database, (), ("codex",))
     assert [said in text for text in warnings if said] == ([True] if said else [])
     assert bool(warnings) == (said is not None)
 
@@ -218,7 +219,7 @@ def test_values_that_another_row_takes_in_are_named(
 ) -> None:
     home.choose("claude", chosen, where="database")
     home.run("UPDATE providers SET meta = ? WHERE id = 'own'", meta)
-    text = " ".join(home.store.warnings(home.database, live))
+    text = " ".join(home.store.warnings(home.database, live, ()))
     assert [piece in text for piece in said] == [True] * len(said)
     assert (_SPREAD in text, bool(text)) == (_SPREAD in said, bool(said))
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from toolsync import registry
 from toolsync.commands.claims import Claim, claims
 from toolsync.commands.fitting import Scope, Skipped, ToolPlan, fitted
-from toolsync.commands.stores import container
+from toolsync.commands.stores import Address, container
 from toolsync.commands.tracing import Notice
 from toolsync.errors import PlanRefusedError, UsageError
+from toolsync.plan import FilePlan
 from toolsync.tool import Tool
 
 
@@ -31,7 +32,7 @@ def chosen(scope: Scope) -> tuple[list[ToolPlan], list[Skipped]]:
         left_out = _heeded(scope, claim, plans)
         if left_out is not None:
             skipped.append(replace(left_out, is_asked=left_out.tool.name in scope.wish.tools))
-    return [_warned(scope, plan, plans) for plan in plans.values()], skipped
+    return list(plans.values()), skipped
 
 
 def fitting(scope: Scope) -> tuple[list[ToolPlan], list[Skipped]]:
@@ -102,18 +103,31 @@ def _heeded(scope: Scope, claim: Claim, plans: dict[str, ToolPlan]) -> Skipped |
 
 
 def _join(scope: Scope, claim: Claim, plans: dict[str, ToolPlan]) -> None:
-    """A store's chosen row and the file that it stands for are planned together, or not at all."""
-    for one, other in ((claim.tool, claim.owner.name), (claim.owner.name, claim.tool)):
-        if one not in plans or other in plans:
-            continue
-        outcome = fitted(scope, scope.known[other])
-        if isinstance(outcome, Skipped):
-            titles = f"{scope.known[one].title} and {scope.known[other].title}"
-            raise PlanRefusedError(
-                f"{titles} go together while our row for {claim.app} is chosen, and one cannot: {outcome.reason}",
-                hint=outcome.hint or f"Choose another provider for {claim.app} in {claim.owner.title}, or allow both.",
-            )
-        plans[other] = outcome
+    """A store's chosen row and the file that it stands for are planned together, or not at all.
+
+    Where the store itself was not asked for, its other rows are not in question.
+    """
+    owner, tool = claim.owner.name, claim.tool
+    if tool in plans and owner not in plans:
+        plans[owner] = replace(_served(scope, claim, owner), apps=frozenset())
+    if owner not in plans:
+        return
+    apps = plans[owner].apps
+    if tool in plans and apps is not None:
+        plans[owner] = replace(plans[owner], apps=apps | {claim.app})
+    if tool not in plans and apps is None:
+        plans[tool] = _served(scope, claim, tool)
+
+
+def _served(scope: Scope, claim: Claim, name: str) -> ToolPlan:
+    outcome = fitted(scope, scope.known[name])
+    if isinstance(outcome, ToolPlan):
+        return outcome
+    titles = f"{scope.known[claim.tool].title} and {claim.owner.title}"
+    raise PlanRefusedError(
+        f"{titles} go together while our row for {claim.app} is chosen, and one cannot: {outcome.reason}",
+        hint=outcome.hint or f"Choose another provider for {claim.app} in {claim.owner.title}, or allow both.",
+    )
 
 
 def _stale(claim: Claim, plans: dict[str, ToolPlan]) -> Skipped | None:
@@ -133,10 +147,20 @@ def _taken_over(claim: Claim, plans: dict[str, ToolPlan]) -> Skipped:
     return Skipped(plans.pop(claim.tool).tool, reason, f"{row} For the file, stop the proxy, and apply again.")
 
 
-def _warned(scope: Scope, plan: ToolPlan, planned: Collection[str]) -> ToolPlan:
-    """The plan with what its store has to say."""
+def store_warnings(
+    scope: Scope, plan: ToolPlan, planned: Collection[str], files: Iterable[FilePlan]
+) -> tuple[Notice, ...]:
+    """What the tool's store has to say before its rows are written, and the files that they stand for.
+
+    Args:
+        scope: whose stores.
+        plan: the store's tool.
+        planned: the tools whose own files are planned.
+        files: what is planned.
+    """
     shelf = scope.shelves.of(plan.tool, scope.profile.name)
     if shelf is None or not plan.tool.holds:
-        return plan
-    apps = {row.app for row in plan.tool.files if row.of in planned}
-    return replace(plan, notices=(*plan.notices, *(Notice(plan.tool.title, text) for text in shelf.warnings(apps))))
+        return ()
+    live = {row.app for row in plan.tool.files if row.of in planned}
+    rows = {Address.parse(file.path).app for file in files if file.container == str(shelf.path) and file.is_change}
+    return tuple(Notice(plan.tool.title, text) for text in shelf.warnings(live, rows))

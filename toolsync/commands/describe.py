@@ -8,6 +8,7 @@ from typing import Any
 from toolsync.commands.guarding import uncovered
 from toolsync.commands.planning import Plan, Skipped, ToolPlan
 from toolsync.commands.result import Level, Message
+from toolsync.commands.stores import Address
 from toolsync.difference import shown_value, unified
 from toolsync.document.keypath import spell
 from toolsync.masking import printable
@@ -20,6 +21,7 @@ def described_file(session: Session, file: FilePlan, key: bytes) -> dict[str, An
     return {
         "path": file.path,
         "shown": session.shown(file.path),
+        "row": session.shown(str(Address.parse(file.path).row)) if file.container else "",
         "action": _action(file),
         "tools": sorted({tool for tool, _ in file.edits} | {change.tool for change in file.changes}),
         "changes": [_described_change(change, file, key) for change in file.changes],

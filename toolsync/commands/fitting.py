@@ -109,7 +109,8 @@ class ToolPlan:
         delivery: how the key reaches it; None for a tool that is given back.
         profile: the profile as this tool sees it.
         facts: what filled its templates.
-        of: what filled the parts that hold other tools' own files, by tool.
+        of: the tools whose own files its rows hold, as they are served, by name.
+        apps: the apps whose rows are in question, for a store; None for all.
         files: its settings files, real paths.
         notices: what a person should know before saying yes.
     """
@@ -118,7 +119,8 @@ class ToolPlan:
     delivery: Delivery | None
     profile: Profile | None
     facts: Facts = field(default_factory=dict)
-    of: Mapping[str, Facts] = field(default_factory=dict)
+    of: Mapping[str, ToolPlan] = field(default_factory=dict)
+    apps: frozenset[str] | None = None
     files: tuple[str, ...] = ()
     notices: tuple[Notice, ...] = ()
 
@@ -155,7 +157,9 @@ def fitted(scope: Scope, tool: Tool) -> ToolPlan | Skipped:
     if held and len(unserved) == len(held):  # a store that holds nothing then
         return replace(unserved[0], tool=tool)
     own = _with_lists({**given, **way.facts}, overrides)
-    of = {name: one.facts for name, one in held.items() if isinstance(one, ToolPlan)}
+    of = {name: one for name, one in held.items() if isinstance(one, ToolPlan)}
+    if of:
+        way = replace(way, explained=f"as {' and '.join(one.tool.title for one in of.values())}")
     return ToolPlan(tool, way, seen, own, of, notices=tuple(_exposures(tool, seen)))
 
 

@@ -80,8 +80,10 @@ def ping_all(session: Session, planned: Plan) -> tuple[Pinged, ...]:
     """
     requests: dict[tuple[str, str, str], list[ToolPlan]] = {}
     for tool in planned.tools:
-        if tool.profile is not None and tool.tool.speaks and tool.tool.speaks[0] != "gemini":
-            requests.setdefault((tool.tool.speaks[0], _base(tool), tool.profile.model), []).append(tool)
+        for held in tool.of.values() or [tool]:  # what a store's rows hold is asked as the tools would ask
+            if held.profile is not None and held.tool.speaks and held.tool.speaks[0] != "gemini":
+                one = held.tool.speaks[0], _base(held), held.profile.model
+                requests.setdefault(one, []).append(replace(held, tool=replace(held.tool, name=tool.tool.name)))
     if not requests or planned.profile is None:
         return ()
     key = resolve(planned.profile.key, session.open_vault, session.places.environ)

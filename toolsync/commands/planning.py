@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from toolsync import disk, registry
 from toolsync import memory as memories
 from toolsync.commands import aside
-from toolsync.commands.choosing import chosen, fitting, switched_off
+from toolsync.commands.choosing import chosen, fitting, store_warnings, switched_off
 from toolsync.commands.claims import stop_at_claimed
 from toolsync.commands.fitting import Scope, Skipped, ToolPlan, Wish, remembered_tools
 from toolsync.commands.guarding import ignored_lines
@@ -99,7 +99,8 @@ def plan_apply(session: Session, wish: Wish) -> Plan:
     reading, watch = Reading(session, known, table.files, files), Watch(session)
 
     def notices(tool: ToolPlan) -> tuple[Notice, ...]:
-        return (*tool.notices, *reading.notices(tool.tool), *watch.notices(tool.tool, files.values()))
+        said = store_warnings(scope, tool, {one.tool.name for one in seated}, files.values())
+        return (*tool.notices, *said, *reading.notices(tool.tool), *watch.notices(tool.tool, files.values()))
 
     return Plan(
         profile,
@@ -119,7 +120,7 @@ def _seated(scope: Scope, taking: Iterable[ToolPlan], table: Table, skipped: lis
     """The tools at the table, with their files; those that the profile lacks something for are left out."""
     for tool in taking:
         try:
-            yield replace(tool, files=table.seat(tool.tool, tool.facts, tool.of))
+            yield replace(tool, files=table.seat(tool))
         except MissingFactError as error:
             skipped.append(Skipped(tool.tool, error.message, error.hint, is_asked=bool(scope.wish.tools)))
 
@@ -153,9 +154,9 @@ def _asides(wish: Wish, profile: Profile, known: Known) -> Iterator[Notice]:
 def _served(tool: ToolPlan, now: str, known: Mapping[str, Tool]) -> ToolPlan:
     """The tool, whose templates can be filled."""
     for row in tool.tool.files:
-        facts = {"": tool.facts, **tool.of}.get(row.of)
-        if facts is not None:
-            row_of(tool.tool, row, facts, now, known)
+        if row.of not in ("", *tool.of):
+            continue
+        row_of(tool.tool, row, tool.of[row.of].facts if row.of else tool.facts, now, known)
     return tool
 
 

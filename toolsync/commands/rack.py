@@ -31,6 +31,7 @@ class Rack:
         """
         self._shelves, self._profile, self._others = shelves, profile, others
         self._used: dict[tuple[Path, str], Shelf] = {}
+        self._apps: dict[str, frozenset[str]] = {}
 
     @property
     def used(self) -> tuple[Shelf, ...]:
@@ -45,6 +46,10 @@ class Rack:
         """
         return None if self._profile is None else self._noted(self._shelves.of(tool, self._profile))
 
+    def narrow(self, tool: Tool, apps: frozenset[str]) -> None:
+        """Let only the rows for these apps be in question, of all that the tool keeps."""
+        self._apps[tool.name] = apps
+
     def remembered(self, tool: Tool, address: Address) -> disk.Snapshot | None:
         """A part that is remembered, as it is now; None where it is not in question.
 
@@ -53,6 +58,8 @@ class Rack:
         Raises:
             StoreError, FileError: the store cannot be read.
         """
+        if address.app not in self._apps.get(tool.name, (address.app,)):
+            return None
         is_gone = not address.path.exists()
         shelf = None if is_gone else self._shelves.at(tool, address.path, address.profile)
         if self._profile not in (None, address.profile):

@@ -63,7 +63,8 @@ def status(session: Session, wish: Wish) -> Result:
     standing = _Standing(session)
     places = sorted(_places(memory, plan, wish, standing), key=lambda place: (place.tool, place.file))
     drifted = [place for place in places if place.is_drift]
-    waiting = {place.file for place in places if place.wanted == "differs"}
+    rows = {file.path: str(Address.parse(file.path).row) for file in plan.files if file.container} if plan else {}
+    waiting = {rows.get(place.file, place.file) for place in places if place.wanted == "differs"}
     messages = [*_messages(session, plan), *([problem] if problem else []), *standing.news(problem)]
     data = {
         "profile": plan.profile.name if plan and plan.profile else None,

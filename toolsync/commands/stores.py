@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -51,6 +51,11 @@ class Address:
         """Whose row it is."""
         return self.part.partition("/")[0]
 
+    @property
+    def row(self) -> Address:
+        """Its outermost part: the row as a whole."""
+        return replace(self, part=self.app)
+
 
 @dataclass(frozen=True)
 class Shelf:
@@ -87,13 +92,9 @@ class Shelf:
         address = Path(str(Address(self.path, self.profile, part)))
         return disk.Snapshot(self.path, address, None if text is None else text.encode(), self.status)
 
-    def warnings(self, apps: Collection[str]) -> tuple[str, ...]:
-        """What a person should know before the rows are written, and the files of these apps too.
-
-        Raises:
-            StoreError, FileError: it cannot be read.
-        """
-        return self.store.warnings(self.path, apps)
+    def warnings(self, live: Collection[str], rows: Collection[str]) -> tuple[str, ...]:
+        """See `Store.warnings`."""
+        return self.store.warnings(self.path, live, rows)
 
 
 class Shelves:

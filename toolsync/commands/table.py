@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from toolsync import disk, document, gitguard
+from toolsync.commands.fitting import ToolPlan
 from toolsync.commands.rack import Rack, agreeing, stop_at_stranded
 from toolsync.commands.rows import check_of, row_of
 from toolsync.commands.stores import Address
@@ -58,23 +59,21 @@ class Table:
         self._names = _names(memory)
         self._parts: dict[str, FileRow] = {}
 
-    def seat(self, tool: Tool, given: Facts, of: Mapping[str, Facts] | None = None) -> tuple[str, ...]:
+    def seat(self, wanted: ToolPlan) -> tuple[str, ...]:
         """Lay the tool's filled overlays beside the files they mean; the real paths.
-
-        Args:
-            tool: whose overlays.
-            given: what fills them.
-            of: what fills the parts that hold other tools' own files, by tool.
 
         Raises:
             MissingFactError: the profile lacks something that the tool needs; nothing of it is seated.
             TemplateError, FileError: a path cannot be made, or the file cannot be read.
         """
-        now = self._session.now()
-        facts = {"": given, **(of or {})}
+        tool, given, now = wanted.tool, wanted.facts, self._session.now()
+        facts = {"": given, **{name: one.facts for name, one in wanted.of.items()}}
+        if wanted.apps is not None:
+            self._rack.narrow(tool, wanted.apps)
         # No row of a store without its settings.
         unserved = {row.app for row in tool.files if row.is_replaced or row.of not in facts}
-        rows = [row for row in tool.files if self._counts(row) and not (row.part and row.app in unserved)]
+        asked = [row for row in tool.files if wanted.apps is None or row.app in wanted.apps]
+        rows = [row for row in asked if self._counts(row) and not (row.part and row.app in unserved)]
         ready = [(row, row_of(tool, row, facts[row.of], now, self._known)) for row in rows]
         for file_row, row in ready:
             if file_row.part:

@@ -29,6 +29,7 @@ def _described(session: Session, tool: Tool) -> dict[str, Any]:
         "users_own": tool.is_users_own,
         "speaks": list(tool.speaks),
         "key_ways": list(tool.key),
+        "holds": list(tool.holds),
         "files": list(dict.fromkeys(_file(session, row) for row in tool.files)),
         "reload": tool.reload,
     }

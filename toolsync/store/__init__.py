@@ -62,12 +62,13 @@ class Store(Protocol):
             StoreError, FileError: it cannot be read.
         """
 
-    def warnings(self, path: Path, live: Collection[str]) -> tuple[str, ...]:
+    def warnings(self, path: Path, live: Collection[str], rows: Collection[str]) -> tuple[str, ...]:
         """What a person should know before the parts are written, a sentence or two each.
 
         Args:
             path: the container.
-            live: the tools whose own files are written too, as `live` names them.
+            live: the apps whose own files hold, or will hold, what we write.
+            rows: the apps whose rows change.
 
         Raises:
             StoreError, FileError: it cannot be read.

@@ -115,7 +115,7 @@ class CcSwitch:
                     found[app] = "ours" if chosen == self.id else "theirs"
         return found
 
-    def warnings(self, path: Path, live: Collection[str]) -> tuple[str, ...]:
+    def warnings(self, path: Path, live: Collection[str], rows: Collection[str]) -> tuple[str, ...]:
         """See `Store.warnings`: what the next click in CC Switch would do with our values, or the user's."""
         with sqlite.reading(path, self._wait_seconds) as database:
             chosen = {app: self._chosen(database, app) for app in _CURRENT}
@@ -123,7 +123,7 @@ class CcSwitch:
             found = [
                 _absorption(app, *cc_switch_table.name_and_meta(database, (id, app))) for app, id in theirs.items()
             ]
-        return (*found, *self._lost_login(chosen["codex"]))
+        return (*found, *(self._lost_login(chosen["codex"]) if "codex" in rows else ()))
 
     def _lost_login(self, chosen: str | None) -> tuple[str, ...]:
         """Whether a click on the row for Codex takes a ChatGPT login away.
@@ -135,9 +135,9 @@ class CcSwitch:
         is_kept = cc_switch_home.settings(self._places).get("preserveCodexOfficialAuthOnSwitch") is True
         if is_kept or chosen == self.id or not cc_switch_live.is_logged_in(self._places):
             return ()
-        fate = "comes back with the row that is chosen now" if chosen else "is lost"
-        sentence = "Choosing our row for Codex in CC Switch takes the ChatGPT login out of auth.json; it"
-        return (f"{sentence} {fate}, unless CC Switch is set to keep Codex's official login.",)
+        fate = "the row that is chosen now brings it back" if chosen else "no row is chosen that would bring it back"
+        sentence = f"Choosing our row for Codex in CC Switch takes the ChatGPT login out of auth.json, and {fate}"
+        return (f"{sentence}. CC Switch can be set to keep Codex's official login.",)
 
     def _rows(self, database: sqlite3.Connection) -> dict[str, Row]:
         return {app: row for app, row in cc_switch_table.rows(database, self.id).items() if app in APPS}
