@@ -18,7 +18,7 @@ pytest_plugins = ["tests.leaks"]
 
 _CORPORA = Path(__file__).parent / "corpus"
 
-for _name, _examples in {"default": 50, "ci": 500, "nightly": 20_000}.items():
+for _name, _examples in {"default": 25, "ci": 500, "nightly": 20_000}.items():
     settings.register_profile(
         _name, max_examples=_examples, deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
     )
