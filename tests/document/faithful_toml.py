@@ -49,5 +49,5 @@ def _faults_of_insertion(before: str, after: str) -> list[str]:
 
 def _faults_of_change(before: str, after: str) -> list[str]:
     lost, new = oracle.gone(before, after), oracle.new(before, after)
-    is_right = len(lost) == len(new) or (len(new) == 1 and oracle.is_one_value(before, lost))
+    is_right = len(lost) == len(new) or oracle.is_one_value(before, after)
     return [*([] if is_right else [f"lines {lost} gave way to {new}"]), *oracle.comments_lost(before, after)]

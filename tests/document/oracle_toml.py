@@ -33,6 +33,10 @@ class Comment:
     """How many brackets of a value are open around it."""
 
 
+_NOT_OF_WHAT_FOLLOWS = re.compile(r"#[:!]|.*(?:\bend\b|<<<)", re.IGNORECASE)
+"""A directive to an editor or shell speaks of the file, and a comment that ends a block of what is above it."""
+
+
 def data(text: str) -> Any:
     """What `text` means.
 
@@ -165,12 +169,16 @@ def new(before: str, after: str) -> list[str]:
     return [lines(after)[n] for n in gone(after, before)]
 
 
-def is_one_value(before: str, numbers: list[int]) -> bool:
-    """Whether these lines follow each other, and a text in three quotes begins on the first and ends on the last."""
-    known = lines(before)
-    ends = [known[n] for n in (numbers[:1] + numbers[-1:])]
-    follow = numbers == list(range(numbers[0], numbers[0] + len(numbers))) if numbers else False
-    return follow and any(all(quote in line for line in ends) for quote in ('"""', "'''"))
+def is_one_value(before: str, after: str) -> bool:
+    """Whether one line came for all lines of a text in three quotes, and nothing else changed."""
+    one, other = lines(before), lines(after)
+    while one and other and one[-1] == other[-1]:
+        one.pop()
+        other.pop()
+    while one and other and one[0] == other[0]:
+        del one[0], other[0]
+    quotes = ('"""', "'''")
+    return bool(one) and len(other) == 1 and any(quote in one[0] and quote in one[-1] for quote in quotes)
 
 
 def comments_lost(before: str, after: str) -> list[str]:
@@ -190,7 +198,11 @@ def comments_displaced(before: str, after: str) -> list[str]:
     """The comments that speak of something else since something was added: above or beside other code than before."""
     faults = comments_lost(before, after)
     for one, other in [] if faults else zip(comments(before), comments(after), strict=True):
-        if not one.depth and one.above.split("=")[0] != other.above.split("=")[0]:
+        if (
+            not one.depth
+            and not _NOT_OF_WHAT_FOLLOWS.match(one.text)
+            and one.above.split("=")[0] != other.above.split("=")[0]
+        ):
             faults.append(f"'{one.text}' stood above '{one.above}', now '{other.above}'")
         key = one.beside.split("=")[0].rstrip(" \t]},")  # the rest of the line may have grown
         if bool(one.beside) != bool(other.beside) or not (one.depth or other.beside.startswith(key)):
