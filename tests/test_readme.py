@@ -6,7 +6,7 @@ import contextlib
 import io
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -87,12 +87,18 @@ def _figureless(text: str) -> str:
 
 def test_the_table_of_tools_is_the_templates(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     cells = [
-        (f"{tool.title} (`{tool.name}`)", ", ".join(_files(tool)), ", ".join(tool.speaks), ", ".join(tool.key))
+        (f"{tool.title} (`{tool.name}`)", ", ".join(_files(tool)), *_as_held(tool, tool.speaks, tool.key))
         for tool in tools(tmp_path).values()
     ]
     head = ["| Tool | Settings | Speaks | Takes the key by |", "|---|---|---|---|"]
     table = "\n".join(["", *head, *(f"| {' | '.join(row)} |" for row in cells), ""])
     _assert_between("tools: derived from templates/, kept by the tests", "tools", table, request)
+
+
+def _as_held(tool: Tool, *lists: Iterable[str]) -> Iterator[str]:
+    """Each list as a cell; where a store says nothing of its own, whose settings it holds does."""
+    held = " and ".join(f"`{name}`" for name in tool.holds)
+    return (", ".join(words) or f"as {held}" for words in lists)
 
 
 def _files(tool: Tool) -> Iterable[str]:

@@ -136,10 +136,29 @@ def test_a_chosen_row_and_its_file_are_written_together(machine: Machine, switch
     assert machine.toolsync("status").code == 0
 
 
+def test_there_is_an_order_in_which_no_row_of_the_users_takes_in_our_values(machine: Machine, newest: Home) -> None:
+    assert machine.toolsync(*APPLY, "--tool", "cc-switch").said == (0, "")
+    for app in ("claude", "codex"):
+        newest.click(app, ROW)
+    ran = machine.toolsync(*APPLY)
+    assert (ran.code, "warning" in ran.out) == (0, False)
+    _assert_agreed(machine, newest)
+    machine.profile(MODEL)
+    assert machine.toolsync(*APPLY).said == (0, "")
+    for app in ("claude", "codex"):
+        newest.click(app, "own")
+    assert settings(newest, "claude", "own") == json.loads(machine.read(CLAUDE)) == json.loads(LIVE[CLAUDE])
+    assert config(newest, "own") == {"model": "gpt-5"}
+    assert machine.toolsync("undo", "--yes").code == 0
+    assert json.loads(machine.read(CLAUDE)) == json.loads(LIVE[CLAUDE])
+    assert (newest.row("claude"), machine.memory["files"]) == (None, {})
+
+
 def test_a_tool_that_is_asked_for_brings_its_own_row_and_no_other(machine: Machine, ours: Home) -> None:
     ours.click("codex", "own")
     machine.profile(MODEL)
-    assert machine.toolsync(*APPLY, "--tool", "claude-code").said == (0, "")
+    ran = machine.toolsync(*APPLY, "--tool", "claude-code")
+    assert (ran.code, "\nCC Switch    as Claude Code  " in ran.out) == (0, True), ran.out
     assert models(ours) == ("new-model", "some-model")
     assert machine.toolsync(*APPLY, "--tool", "codex").said == (0, "")
     assert models(ours) == ("new-model", "some-model")

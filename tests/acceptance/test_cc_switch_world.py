@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -265,3 +266,46 @@ def test_a_journal_that_cc_switch_left_is_rolled_back_first(machine: Machine, sw
     assert not switch.database.with_name("cc-switch.db-journal").exists()
     assert switch.run("SELECT count(*) FROM settings") == [(0,)]
     assert models(switch) == ("some-model", "some-model")
+
+
+# Tools of the user's own.
+
+
+def _own_codex(machine: Machine, overlay: str, text: str) -> Path:
+    folder = machine.config.parent / "tools" / "codex"
+    folder.mkdir(parents=True)
+    file = f'[[file]]\noverlay = "{overlay}"\npath = "~/.codex/{overlay}"\n'
+    detect = 'detect = { paths = ["~/.codex"] }'
+    (folder / "tool.toml").write_text(f'title = "Own"\nspeaks = ["openai-chat"]\n{detect}\n{file}')
+    (folder / overlay).write_text(text)
+    return folder
+
+
+def test_the_row_holds_what_a_tool_of_the_users_own_sets(machine: Machine, switch: Home) -> None:
+    _own_codex(machine, "config.toml", 'model = "<model>"\nmine = true\n')
+    assert machine.toolsync(*APPLY).said == (0, "")
+    row = tomllib.loads(settings(switch, "codex")["config"])
+    assert row == tomllib.loads(machine.read(CODEX))
+    assert row == {"model": "some-model", "mine": True, "mcp_servers": {"docs": {"command": "npx"}}}
+
+
+def test_a_row_whose_tool_was_replaced_by_one_with_another_file_goes(machine: Machine, switch: Home) -> None:
+    assert machine.toolsync(*APPLY).code == 0
+    _own_codex(machine, "other.json", '{ "model": "<model>" }\n')
+    assert machine.toolsync(*APPLY).said == (0, "")
+    assert _ids(switch) == [(ROW, "claude")]
+    assert machine.toolsync("undo", "--yes").code == 0
+    assert _ids(switch) == []
+
+
+def test_rows_are_not_forgotten_while_a_template_is_broken(machine: Machine, switch: Home) -> None:
+    assert machine.toolsync(*APPLY).code == 0
+    folder = _own_codex(machine, "config.toml", "[broken\n")
+    rows = _ids(switch)
+    with untouched(machine, switch):
+        ran = machine.toolsync("undo", "--yes")
+    assert (ran.code, "the template of 'cc-switch', which wrote it, is gone or wrong" in ran.err) == (2, True), ran.err
+    assert _ids(switch) == rows
+    shutil.rmtree(folder)
+    assert machine.toolsync("undo", "--yes").code == 0
+    assert _ids(switch) == []

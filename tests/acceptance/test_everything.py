@@ -76,3 +76,12 @@ def test_one_file_that_cannot_be_read_leaves_all_as_it_is(machine: Machine, gate
         ran = machine.toolsync("apply", "--yes", "--no-ping")
     assert (ran.code, "~/.codex/config.toml:1:8" in ran.err) == (2, True), ran.err
     assert switch.everything() == rows
+
+
+def test_what_rows_hold_is_pinged_as_their_tools_would_ask(machine: Machine, gateway: LoopbackGateway) -> None:
+    _furnished(machine, gateway)
+    ran = machine.toolsync("apply", "--yes", "--tool", "cc-switch", "--json")
+    assert [(ping["dialect"], ping["tools"]) for ping in ran.json["data"]["pings"]] == [
+        ("anthropic-messages", ["cc-switch"]),
+        ("openai-responses", ["cc-switch"]),
+    ]

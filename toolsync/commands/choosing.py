@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from toolsync import registry
 from toolsync.commands.claims import Claim, claims
-from toolsync.commands.fitting import Scope, Skipped, ToolPlan, fitted
+from toolsync.commands.fitting import Scope, Skipped, ToolPlan, fitted, narrowed
 from toolsync.commands.stores import Address, container
 from toolsync.commands.tracing import Notice
 from toolsync.errors import PlanRefusedError, UsageError
@@ -32,7 +32,7 @@ def chosen(scope: Scope) -> tuple[list[ToolPlan], list[Skipped]]:
         left_out = _heeded(scope, claim, plans)
         if left_out is not None:
             skipped.append(replace(left_out, is_asked=left_out.tool.name in scope.wish.tools))
-    return list(plans.values()), skipped
+    return [narrowed(plan) for plan in plans.values()], skipped
 
 
 def fitting(scope: Scope) -> tuple[list[ToolPlan], list[Skipped]]:

@@ -158,9 +158,17 @@ def fitted(scope: Scope, tool: Tool) -> ToolPlan | Skipped:
         return replace(unserved[0], tool=tool)
     own = _with_lists({**given, **way.facts}, overrides)
     of = {name: one for name, one in held.items() if isinstance(one, ToolPlan)}
-    if of:
-        way = replace(way, explained=f"as {' and '.join(one.tool.title for one in of.values())}")
-    return ToolPlan(tool, way, seen, own, of, notices=tuple(_exposures(tool, seen)))
+    return narrowed(ToolPlan(tool, way, seen, own, of, notices=tuple(_exposures(tool, seen))))
+
+
+def narrowed(plan: ToolPlan) -> ToolPlan:
+    """The plan of a store with those tools only that it holds something of for the apps in question."""
+    names = [row.of for row in plan.tool.files if row.of in plan.of and (plan.apps is None or row.app in plan.apps)]
+    of = {name: plan.of[name] for name in dict.fromkeys(names)}
+    if not of or plan.delivery is None:
+        return plan
+    way = replace(plan.delivery, explained=f"as {' and '.join(one.tool.title for one in of.values())}")
+    return replace(plan, of=of, delivery=way)
 
 
 def _unserved(tool: Tool, profile: Profile, gateway: Gateway | None) -> str:
