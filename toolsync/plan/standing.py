@@ -10,7 +10,7 @@ from toolsync.document.keypath import parse as parse_path
 from toolsync.overlay import ABSENT, TABLE, Edit
 from toolsync.plan.laying import sha256, stands
 from toolsync.plan.model import Place, Row
-from toolsync.remembered import ANYTHING, FileMemory, LayerMemory, Remembered
+from toolsync.remembered import ANYTHING, FileMemory, LayerMemory
 
 
 def standing_above(present: Document, memory: FileMemory, rows: Sequence[Row], place: Place) -> list[Row]:
@@ -48,12 +48,6 @@ def _edits(layer: LayerMemory, present: Document) -> list[Edit]:
     ]
     containers = [parse_path(text) for text in layer.containers]
     return edits + [Edit(path, TABLE) for path in containers if isinstance(present.get(path), dict)]
-
-
-def _edit(layer: LayerMemory, value: Remembered, present: Document) -> Edit:
-    path = parse_path(value.path)
-    stamp = value.after == ANYTHING
-    return Edit(path, _wanted(present.get(path)), secret=value.secret, harmless=not layer.holds_key, stamp=stamp)
 
 
 def _wanted(now: object | Missing) -> object:

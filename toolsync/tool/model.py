@@ -121,7 +121,6 @@ class Tool:
         reload: what a person must do for new values to count.
         commands: programs whose presence on PATH shows that the tool is installed.
         paths: files or folders that show it.
-        shell: whose quoting rules hold for a command line in its settings.
         key: each way the tool can take a key, best first, and how it spells it.
         files: its settings files.
         readers: who reads them; at least one.
