@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -32,7 +33,7 @@ def main(arguments: Sequence[str]) -> int:
     streams.prepare()
     run.begin(json="--json" in arguments)
     try:
-        app(args=list(arguments), prog_name="toolsync", standalone_mode=False)
+        _tree()(args=list(arguments), prog_name="toolsync", standalone_mode=False)
     except ToolsyncError as error:
         return _failed(arguments, error)
     except (KeyboardInterrupt, typer.Abort):
@@ -44,6 +45,12 @@ def main(arguments: Sequence[str]) -> int:
     except Exception as error:  # noqa: BLE001  the last resort: a crash report instead of a traceback
         return _failed(arguments, _bug(error))
     return run.exit_code
+
+
+@cache  # building it takes longer than most commands do, and what fails asks for it again
+def _tree() -> Any:
+    """The commands as typer builds them of the functions."""
+    return typer.main.get_command(app)
 
 
 def _help(arguments: Sequence[str]) -> str:
@@ -58,7 +65,7 @@ _ALIASES = {"": "toolsync", "use": "profile use"}
 def _command(arguments: Sequence[str]) -> str:
     """The command meant, as results call it: the words that lead down the tree of commands."""
     names: list[str] = []
-    here: Any = typer.main.get_command(app)
+    here: Any = _tree()
     rest = iter(arguments)
     for word in rest:
         if word == "--config":
