@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -56,6 +58,16 @@ def program(*, is_isolated: bool = True) -> list[str]:
         return [sys.executable, *flags, "-m", "toolsync"]
     start = f"import sys; sys.path.insert(0, {_REPOSITORY!r}); from toolsync.__main__ import main; sys.exit(main())"
     return [sys.executable, *flags, "-c", start]
+
+
+@contextmanager
+def interrupts(*, ignored: bool = False) -> Iterator[None]:
+    """What is started meanwhile heeds interrupts, also where these tests run in the background and do not."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN if ignored else signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @cache

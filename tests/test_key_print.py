@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.key_print import key_print, profile_file, program
+from tests.key_print import interrupts, key_print, profile_file, program
 from toolsync.key_print import Request, config_file, requested
 from toolsync.session import default_config
 
@@ -215,12 +215,13 @@ def test_closed_descriptors_make_no_noise(tmp_path: Path, closed: str) -> None:
 @posix
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["ended", "interrupted"])
 def test_one_that_is_ended_ends_the_program_it_asked(tmp_path: Path, number: signal.Signals) -> None:
-    if signal.getsignal(number) is signal.SIG_IGN:
-        pytest.skip("the tests run in the background, where interrupts are ignored")
     note = tmp_path / "note"
     config = profile_file(tmp_path, f"command:/bin/sh -c 'echo $$ > \"{note}\"; exec sleep 300'")
-    process = key_print.start(config, environ={"PATH": os.environ["PATH"]})
+    with interrupts():
+        process = key_print.start(config, environ={"PATH": os.environ["PATH"]})
+    deadline = time.monotonic() + 30
     while not (note.exists() and note.read_text().endswith("\n")):
+        assert time.monotonic() < deadline
         time.sleep(0.02)
     process.send_signal(number)
     out, err = process.communicate(timeout=20)

@@ -16,7 +16,7 @@ from typing import Self
 import pytest
 
 from tests.acceptance.machine import Machine
-from tests.key_print import program
+from tests.key_print import interrupts, program
 from tests.keys import invented
 
 BEFORE = '{\n  "apiKey": "${OLD}"\n}\n'
@@ -59,9 +59,10 @@ class Terminal:
 
     def ended(self) -> int:
         """Read to the end; the exit code."""
+        deadline = time.monotonic() + SECONDS
         while self._read():
-            pass
-        return self.process.wait(SECONDS)
+            assert time.monotonic() < deadline, self.shown
+        return self.process.wait(max(1, deadline - time.monotonic()))
 
     def _read(self) -> bool:
         if not select.select([self._end], [], [], SECONDS)[0]:
@@ -75,21 +76,24 @@ class Terminal:
 
 
 @contextmanager
-def terminal(machine: Machine, *arguments: str, before: tuple[str, ...] = ()) -> Iterator[Terminal]:
+def terminal(
+    machine: Machine, *arguments: str, before: tuple[str, ...] = (), ignores_interrupts: bool = False
+) -> Iterator[Terminal]:
     """The command line on a terminal of its own; `before` is put in front of its argv."""
     import pty
 
     ours, theirs = pty.openpty()
     environ = {"HOME": str(machine.home), "PATH": "/nowhere", "TOOLSYNC_CONFIG": str(machine.config), "TERM": "dumb"}
-    process = subprocess.Popen(
-        [*before, *program(is_isolated=False), *arguments],
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        cwd=machine.project,
-        env=environ | machine.environ,
-        start_new_session=True,
-    )
+    with interrupts(ignored=ignores_interrupts):
+        process = subprocess.Popen(
+            [*before, *program(is_isolated=False), *arguments],
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            cwd=machine.project,
+            env=environ | machine.environ,
+            start_new_session=True,
+        )
     os.close(theirs)
     try:
         yield Terminal(process, ours)
@@ -134,6 +138,13 @@ def test_an_interruption_at_the_question_writes_nothing(ready: Machine) -> None:
         assert screen.until(QUESTION).interrupt().ended() == 130
     assert screen.shown.endswith("error: interrupted; nothing more was done\n")
     assert "Traceback" not in screen.shown
+
+
+def test_where_interrupts_are_ignored_they_stay_so(ready: Machine) -> None:
+    """As for every program that is started by `nohup` or with a `trap '' INT`: whoever did so wants it."""
+    with terminal(ready, *APPLY, ignores_interrupts=True) as screen:
+        assert screen.until(QUESTION).interrupt().answer("y\n").ended() == 0
+    assert "some-model" in ready.read("service/settings.json")
 
 
 def test_an_interruption_at_the_prompt_for_the_key_stores_nothing(ready: Machine) -> None:
