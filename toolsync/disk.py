@@ -194,12 +194,18 @@ def sync_folder(folder: Path) -> None:
         return
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
+        sync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def sync(descriptor: int) -> None:
+    """See `sync_folder`; of one that is open."""
+    try:
         os.fsync(descriptor)
     except OSError as error:
         if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # some network file systems
             raise
-    finally:
-        os.close(descriptor)
 
 
 _BUSY_WINDOWS_ERRORS = (5, 32, 33)

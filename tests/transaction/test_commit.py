@@ -14,10 +14,12 @@ import pytest
 
 from tests.conftest import needs
 from tests.transaction import write
-from toolsync import disk
+from toolsync import disk, transaction
 from toolsync.errors import ChangedError, FileError, KeyringLockedError, ToolsyncError, TransactionError
 from toolsync.transaction import Alongside, StoreCommit, Write, commit, lock, pending, recover
 from toolsync.transaction import journal as journals
+from toolsync.transaction.folder import Folder
+from toolsync.transaction.stage import staged
 
 posix = pytest.mark.skipif(os.name != "posix", reason="POSIX links and modes")
 
@@ -351,9 +353,13 @@ def test_a_race_lost_while_staging_changes_nothing(home: Path, monkeypatch: pyte
     (home / "a").write_text("old")
     (home / "b").write_text("old")
     writes = write(home / "a", b"new"), write(home / "b", b"new"), write(home / "x/c", b"new")
-    monkeypatch.setattr(
-        disk, "sync_folder", lambda folder: (home / "b").write_text("theirs") if folder == home else None
-    )
+
+    def slow(*arguments: Any) -> Any:
+        done = staged(*arguments)
+        (home / "b").write_text("theirs")
+        return done
+
+    monkeypatch.setattr(transaction, "staged", slow)
     with pytest.raises(ChangedError):
         run(home, *writes)
     assert ((home / "a").read_text(), (home / "b").read_text()) == ("old", "theirs")
@@ -366,14 +372,15 @@ def test_a_race_lost_after_the_commit_point_keeps_theirs_and_says_so(
     (home / "a").write_text("old")
     (home / "b").write_text("old")
     writes = write(home / "a", b"new"), write(home / "b", b"new")
-    rename = disk._rename_over
+    look = Folder.sha256
 
-    def slow(source: Path, target: Path) -> None:
-        rename(source, target)
-        if target == home / "a":
+    def slow(folder: Folder, name: str) -> str | None:
+        found = look(folder, name)
+        if name == "b":
             (home / "b").write_text("theirs")
+        return found
 
-    monkeypatch.setattr(disk, "_rename_over", slow)
+    monkeypatch.setattr(Folder, "sha256", slow)
     with pytest.raises(ChangedError) as caught:
         run(home, *writes)
     assert caught.value.message.startswith(f"{home / 'b'}: changed by another program while toolsync was writing")
@@ -448,20 +455,24 @@ def _can_mount() -> bool:
 
 
 def test_windows_busy_file_is_replaced_when_it_is_let_go(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As there: no folder is held open, nothing is swapped, and the rename is refused for a moment."""
     (home / "a").write_text("old")
-    rename, busy = disk._rename_over, [32, 5]
+    rename, busy = os.replace, [32, 5]
 
-    def sometimes(source: Path, target: Path) -> None:
-        if busy and target == home / "a":
+    def sometimes(source: str, target: str, **named: Any) -> None:
+        if busy and target == str(home / "a"):
             error = PermissionError(13, "in use")
             error.winerror = busy.pop()  # type: ignore[attr-defined,unused-ignore]
             raise error
-        rename(source, target)
+        rename(source, target, **named)
 
-    monkeypatch.setattr(disk, "_rename_over", sometimes)
+    monkeypatch.setattr("toolsync.transaction.folder._CAN_BE_HELD", False)
+    monkeypatch.setattr(os, "replace", sometimes)
     inode = (home / "a").stat().st_ino
-    run(home, write(home / "a", b"new"))
+    run(home, write(home / "a", b"new"), write(home / "x/b", b"new"))
     assert ((home / "a").read_text(), (home / "a").stat().st_ino != inode, busy) == ("new", True, [])
+    run(home, write(home / "x/b", None, prune=(home / "x",)))
+    assert (leftovers(home), (home / "x").exists()) == ([], False)
 
 
 class Store:

@@ -20,7 +20,7 @@ from tests.conftest import needs
 from tests.transaction import write
 from toolsync import disk
 from toolsync.errors import ToolsyncError, TransactionError
-from toolsync.transaction import Alongside, Write, commit, pending, recover
+from toolsync.transaction import Alongside, Write, commit, pending, recover, swap
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="POSIX calls, and fork")
 
@@ -89,7 +89,8 @@ def half(call: Callable[..., Any], *arguments: object) -> None:
 def steps(act: Act) -> Iterator[list[str]]:
     """`act(number, name, half)` runs before each call that changes the disk; the calls made are listed."""
     made: list[str] = []
-    real = {name: getattr(os, name) for name in CALLS if hasattr(os, name)}
+    real = {(os, name): getattr(os, name) for name in CALLS if hasattr(os, name)}
+    real |= {(swap, name): getattr(swap, name) for name in ("exchange", "place")}
 
     def stepping(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
         def step(*arguments: object, **named: object) -> object:
@@ -102,12 +103,12 @@ def steps(act: Act) -> Iterator[list[str]]:
         return step
 
     try:
-        for name, call in real.items():
-            setattr(os, name, stepping(name, call))
+        for (module, name), call in real.items():
+            setattr(module, name, stepping(name, call))
         yield made
     finally:
-        for name, call in real.items():
-            setattr(os, name, call)
+        for (module, name), call in real.items():
+            setattr(module, name, call)
 
 
 def nothing(_number: int, _name: str, _half: Callable[[], Any]) -> None:
@@ -227,6 +228,20 @@ def test_death_at_any_step(rooms: Rooms, *, torn: bool) -> None:
             assert recovery.foreign == ()
         assert (pending(home / "state"), recover(home / "state")) == (False, None)
     assert ends == sorted(ends, reverse=True), "once new, always new"
+    assert {"old", "new"} == set(ends)
+
+
+def test_death_where_nothing_can_be_swapped(rooms: Rooms, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on macOS and on some file systems: files are renamed over."""
+    needs(hasattr(os, "fork"), "fork")
+    monkeypatch.setattr(swap, "_call", lambda: None)
+    ends = []
+    for at in range(1, len(rooms.made), 3):
+        home = rooms.fresh()
+        assert dies(home, at, committing)
+        recover(home / "state")
+        ends.append(rooms.which(home))
+    assert ends == sorted(ends, reverse=True)
     assert {"old", "new"} == set(ends)
 
 

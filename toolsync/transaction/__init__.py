@@ -16,6 +16,7 @@ from toolsync.errors import ChangedError, FileError, StoreError, TransactionErro
 from toolsync.transaction import journal as journals
 from toolsync.transaction import lock
 from toolsync.transaction.check import Step, Write, steps, unchanged
+from toolsync.transaction.folder import Folders, held
 from toolsync.transaction.journal import Journal, StoreToken
 from toolsync.transaction.settle import Recovery, forward, settled
 from toolsync.transaction.stage import announced, staged
@@ -99,12 +100,14 @@ def commit(
             point (the next writing command finishes).
     """
     with lock.held(state_dir, wait_seconds):
-        _ended(state_dir, store, None)  # what an earlier run left
+        with held(follow=True) as folders:
+            _ended(state_dir, store, folders, None)  # what an earlier run left
         todo = _possible(writes)
         if not todo and store is None:
             return Committed()
         journal = announced(todo, None if store is None else StoreToken(str(store.path), store.token))
-        foreign = _carried_out(state_dir, journal, todo, store, alongside)
+        with held(follow=False) as folders:
+            foreign = _carried_out(state_dir, journal, todo, store, alongside, folders)
         alongside.finish()
     if foreign:
         raise _overtaken(foreign)
@@ -123,9 +126,9 @@ def recover(state_dir: Path, *, token_now: Callable[[str], str] | None = None) -
     """
     if not journals.traces(state_dir):
         return None
-    with lock.held(state_dir, _WAIT_SECONDS):
+    with lock.held(state_dir, _WAIT_SECONDS), held(follow=True) as folders:
         try:
-            return settled(state_dir, token_now)
+            return settled(state_dir, token_now, folders)
         except (OSError, FileError, StoreError) as error:
             raise _half_done(error) from error
 
@@ -148,20 +151,26 @@ def _possible(writes: Sequence[Write]) -> tuple[Step, ...]:
         raise disk.file_error(error.filename or "a file", error) from error
 
 
-def _carried_out(
-    state_dir: Path, journal: Journal, todo: tuple[Step, ...], store: StoreCommit | None, alongside: Alongside
+def _carried_out(  # noqa: PLR0913, PLR0917
+    state_dir: Path,
+    journal: Journal,
+    todo: tuple[Step, ...],
+    store: StoreCommit | None,
+    alongside: Alongside,
+    folders: Folders,
 ) -> tuple[Path, ...]:
     """Stage, pass the commit point, finish; the files that another program overtook."""
     try:
         journals.save(state_dir, journal)
-        journal = staged(journal, todo)
+        journal = staged(journal, todo, folders)
         for step in todo:
             unchanged(step.write)
         alongside.prepare()
         journal = _committed(state_dir, journal, store)
-        return forward(state_dir, journal)
+        return forward(state_dir, journal, folders)
     except BaseException as error:
-        recovery = _ended(state_dir, store, error)
+        folders.follow = True  # those that were opened are kept; nothing of ours is in the others
+        recovery = _ended(state_dir, store, folders, error)
         if recovery is not None and recovery.outcome == "undone":
             alongside.take_back()
         if recovery is not None and recovery.outcome == "finished" and isinstance(error, Exception):
@@ -185,9 +194,11 @@ def _committed(state_dir: Path, journal: Journal, store: StoreCommit | None) -> 
     return journal.prepared(tokens[-1])
 
 
-def _ended(state_dir: Path, store: StoreCommit | None, cause: BaseException | None) -> Recovery | None:
+def _ended(
+    state_dir: Path, store: StoreCommit | None, folders: Folders, cause: BaseException | None
+) -> Recovery | None:
     try:
-        return settled(state_dir, None if store is None else store.token_now)
+        return settled(state_dir, None if store is None else store.token_now, folders)
     except (OSError, FileError, StoreError) as error:
         raise _half_done(error) from cause or error
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from toolsync import disk
 from toolsync.errors import ChangedError, FileError, TransactionError
+from toolsync.masking import on_one_line
 
 _PRIVATE = 0o600
 _ANY_WRITE = 0o222
@@ -56,12 +57,13 @@ def steps(writes: Sequence[Write]) -> tuple[Step, ...]:
 
     Raises:
         ChangedError: a file is not what the plan was made from.
-        FileError: a file or folder is read-only, or no file at all.
+        FileError: a file or folder is read-only, or no file at all; a file belongs to somebody else.
         TransactionError: two writes mean one file.
     """
     found = tuple(step for write in writes if (step := _step(write)) is not None)
     _refuse_twins(found)
     for step in found:
+        _refuse_strangers(step)
         _refuse_read_only(step)
     return found
 
@@ -120,6 +122,26 @@ def _refuse_twins(found: tuple[Step, ...]) -> None:
                 hint="Leave one of the two tools out, or give each a file of its own.",
             )
         seen[identity] = step.write.path
+
+
+def _refuse_strangers(step: Step) -> None:
+    """A file of another user's is not ours to change, even where it lets us; root may, and its owner stays."""
+    status = step.before.status
+    if status is None or sys.platform == "win32" or os.geteuid() in (0, status.st_uid):
+        return
+    raise FileError(
+        f"{disk.shown(step.write.path)} belongs to {_user(status.st_uid)}, not to you",
+        hint="Let its owner run toolsync, or leave this tool out.",
+    )
+
+
+def _user(number: int) -> str:
+    import pwd
+
+    try:
+        return on_one_line(pwd.getpwuid(number).pw_name)
+    except KeyError:
+        return f"user {number}"
 
 
 def _refuse_read_only(step: Step) -> None:

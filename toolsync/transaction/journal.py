@@ -11,7 +11,7 @@ from typing import Any, Literal
 from toolsync import disk
 from toolsync.errors import TransactionError
 
-VERSION = 1
+VERSION = 2
 
 Phase = Literal["staging", "prepared", "overwriting"]
 """`staging`: all old on recovery. `prepared`: the commit point is passed, all new. `overwriting`: so too, and files
@@ -24,7 +24,8 @@ class Entry:
 
     Attributes:
         target: the real path.
-        temp: the new content, in the same folder; None when the file goes.
+        temp: a name of our own beside it: of the new content, then of what it displaced, until that is known to be what
+            was planned from.
         old: SHA-256 of what it replaces; None when nothing is there.
         new: SHA-256 of the new content; None when the file goes.
         mode: the permission bits that the file is to have.
@@ -34,13 +35,28 @@ class Entry:
     """
 
     target: str
-    temp: str | None
+    temp: str
     old: str | None
     new: str | None
     mode: int
     private: bool
     in_place: bool
     prune: tuple[str, ...] = ()
+
+    @property
+    def folder(self) -> Path:
+        """Where both names are."""
+        return Path(self.target).parent
+
+    @property
+    def name(self) -> str:
+        """The target's, in its folder."""
+        return Path(self.target).name
+
+    @property
+    def temp_name(self) -> str:
+        """The temp file's, in the same folder."""
+        return Path(self.temp).name
 
 
 @dataclass(frozen=True)

@@ -7,20 +7,29 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from toolsync import disk
-from toolsync.errors import FileError, TransactionError
+from toolsync.errors import TransactionError
 from toolsync.transaction import journal as journals
+from toolsync.transaction.folder import SPECIAL, Folder, Folders
 from toolsync.transaction.journal import Entry, Journal, StoreToken
 from toolsync.transaction.stage import drop_access_list
 
 _NOT_BY_RENAME = (errno.EBUSY, errno.EXDEV, errno.EPERM, errno.EACCES)
 """A bind-mounted file, another file system, a sticky folder: the file can still be written through."""
 
-Standing = Literal["old", "new", "foreign"]
+_NOT_OURS_TO_REMOVE = (errno.ENOTEMPTY, errno.EEXIST, errno.EBUSY, errno.ENOTDIR)
+"""A folder that is in use, and what is no folder: a link that came in its place."""
+
+_MOST_SWAPS = 100
+"""Another program would have to write once between any two of them."""
+
+Standing = Literal["old", "new", "foreign", "displacing"]
+"""`displacing`: the new content is there, and what came out for it is not what was planned from."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +49,7 @@ class Recovery:
     store_changed: bool = False
 
 
-def settled(state_dir: Path, token_now: Callable[[str], str] | None) -> Recovery | None:
+def settled(state_dir: Path, token_now: Callable[[str], str] | None, folders: Folders) -> Recovery | None:
     """End the transaction that the journal of `state_dir` speaks of; None when there is none.
 
     Raises:
@@ -60,8 +69,8 @@ def settled(state_dir: Path, token_now: Callable[[str], str] | None) -> Recovery
     else:
         committed, changed = journal.phase != "staging", False
     if committed:
-        return Recovery("finished", files, forward(state_dir, journal))
-    _back(state_dir, journal)
+        return Recovery("finished", files, forward(state_dir, journal, folders))
+    _back(state_dir, journal, folders)
     return Recovery("undone", files, store_changed=changed)
 
 
@@ -74,87 +83,135 @@ def _token(store: StoreToken, token_now: Callable[[str], str] | None) -> str:
     return token_now(store.path)
 
 
-def _back(state_dir: Path, journal: Journal) -> None:
+def _back(state_dir: Path, journal: Journal, folders: Folders) -> None:
     for entry in journal.entries:
-        _drop_temp(entry)
-    _remove_empty(reversed(journal.folders))
+        _drop_temp(entry, folders)
+    _remove_empty(reversed(journal.folders), folders)
     journals.remove(state_dir)
 
 
-def forward(state_dir: Path, journal: Journal) -> tuple[Path, ...]:
+def forward(state_dir: Path, journal: Journal, folders: Folders) -> tuple[Path, ...]:
     """Put every new content in its place; the files that are neither old nor new, left alone, are returned."""
     foreign, later = [], []
     for entry in journal.entries:
-        standing = _standing(entry, journal)
+        folder = folders.find(entry.folder)
+        standing = _standing(entry, journal, folder)
+        if folder is not None and standing in ("old", "displacing") and not entry.in_place:
+            standing = _put(entry, folder, standing)
         if standing == "foreign":
             foreign.append(entry)
-        elif standing == "old" and (entry.in_place or not _renamed(entry)):
+        elif standing == "old":
             later.append(entry)
     if later:
         # The mark is durable before the first byte is: from now on a file of neither content is a torn one.
         journals.save(state_dir, journal.overwriting({entry.target for entry in later}))
     for entry in later:
-        _overwrite(entry)
-    return _verified(state_dir, journal, foreign)
+        _overwrite(entry, folders.at(entry.folder))
+    return _verified(state_dir, journal, foreign, folders)
 
 
-def _verified(state_dir: Path, journal: Journal, foreign: list[Entry]) -> tuple[Path, ...]:
+def _verified(state_dir: Path, journal: Journal, foreign: list[Entry], folders: Folders) -> tuple[Path, ...]:
     """Sync, read back and tidy up."""
-    for folder in sorted({Path(entry.target).parent for entry in journal.entries}):
-        if folder.is_dir():
-            disk.sync_folder(folder)
-    overtaken = [entry for entry in journal.entries if entry not in foreign and _hash(entry.target) != entry.new]
+    for path in sorted({entry.folder for entry in journal.entries}):
+        if folder := folders.find(path):
+            folder.sync()
+    overtaken = [
+        entry
+        for entry in journal.entries
+        if entry not in foreign and _hash(folders.find(entry.folder), entry.name) != entry.new
+    ]
     for entry in journal.entries:
-        _drop_temp(entry)
+        _drop_temp(entry, folders)
         if entry.new is None and entry not in foreign:
-            _remove_empty(entry.prune)
+            _remove_empty(entry.prune, folders)
     journals.remove(state_dir)
     return tuple(Path(entry.target) for entry in (*foreign, *overtaken))
 
 
-def _standing(entry: Entry, journal: Journal) -> Standing:
-    now = _hash(entry.target)
-    has_temp = entry.temp is not None and _hash(entry.temp) == entry.new
-    if now == entry.new and (entry.new != entry.old or not has_temp):
-        return "new"
-    if now == entry.old or (entry.in_place and journal.phase == "overwriting" and now != "special"):
-        return "old" if has_temp or entry.new is None else "foreign"
-    return "foreign"
+def _standing(entry: Entry, journal: Journal, folder: Folder | None) -> Standing:
+    now, temp = _hash(folder, entry.name), _hash(folder, entry.temp_name)
+    if now == entry.new and (entry.new != entry.old or _has_mode(entry, folder)):
+        return "new" if temp in (None, entry.new, entry.old) else "displacing"
+    is_torn = entry.in_place and journal.phase == "overwriting" and now != SPECIAL
+    if now != entry.old and not is_torn:
+        return "foreign"
+    return "old" if entry.new is None or temp == entry.new else "foreign"
 
 
-def _hash(path: str) -> str | None:
-    """SHA-256 of the file itself; `special` for a link, a folder or a device."""
+def _hash(folder: Folder | None, name: str) -> str | None:
+    return None if folder is None else folder.sha256(name)
+
+
+def _has_mode(entry: Entry, folder: Folder | None) -> bool:
+    status = folder.status(entry.name) if folder else None
+    return status is not None and stat.S_IMODE(status.st_mode) == entry.mode
+
+
+def _put(entry: Entry, folder: Folder, standing: Standing) -> Standing:
+    """Put the new content where the old one is, or take it back again where it displaced another program's."""
     try:
-        status = os.lstat(path)
-        if not stat.S_ISREG(status.st_mode):
-            return "special"
-        return disk.read(Path(path)).sha256
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except FileError:  # too large: certainly not ours
-        return "special"
-
-
-def _renamed(entry: Entry) -> bool:
-    """Replace or remove the target; False when it can only be written through."""
-    target = Path(entry.target)
-    if entry.temp is None:
-        disk.unlink(target)
-        return True
-    try:
-        disk.replace(Path(entry.temp), target)
+        return _placed(entry, folder) if standing == "old" else _taken_back(entry, folder)
+    except FileNotFoundError:  # gone, or come and gone, since it was looked at
+        return "foreign"
     except OSError as error:
-        if entry.old is None or error.errno not in _NOT_BY_RENAME:
+        if entry.old is None or entry.new is None or error.errno not in _NOT_BY_RENAME:
             raise
-        return False
-    return True
+        return "old"
 
 
-def _overwrite(entry: Entry) -> None:
+def _placed(entry: Entry, folder: Folder) -> Standing:
+    if entry.new is None:
+        return _removed(entry, folder)
+    if entry.old is None:
+        return _made(entry, folder)
+    if not folder.exchange(entry.temp_name, entry.name):
+        folder.replace(entry.temp_name, entry.name)  # what comes between the look and this is lost; see `swap`
+        return "new"
+    out = folder.sha256(entry.temp_name)
+    return "new" if out == entry.old else _taken_back(entry, folder)
+
+
+def _made(entry: Entry, folder: Folder) -> Standing:
+    try:
+        folder.place(entry.temp_name, entry.name)
+    except FileExistsError:
+        return "foreign"
+    return "new"
+
+
+def _removed(entry: Entry, folder: Folder) -> Standing:
+    """Out of the way first: what goes for ever is only what was planned from."""
+    folder.replace(entry.name, entry.temp_name)
+    return "new" if folder.sha256(entry.temp_name) == entry.old else _taken_back(entry, folder)
+
+
+def _taken_back(entry: Entry, folder: Folder) -> Standing:
+    """What we displaced is another program's: it goes back, and so does what that program wrote meanwhile.
+
+    With every swap something comes out. While that is not what the swap before put in, it is newer than that.
+    """
+    if entry.new is None:
+        _returned(entry, folder)
+        return "foreign"
+    put: str | None = entry.new
+    for _ in range(_MOST_SWAPS):
+        out = folder.sha256(entry.temp_name)
+        folder.exchange(entry.temp_name, entry.name)
+        if folder.sha256(entry.temp_name) == put:
+            return "foreign"
+        put = out
+    raise OSError(errno.EBUSY, os.strerror(errno.EBUSY), entry.target)
+
+
+def _returned(entry: Entry, folder: Folder) -> None:
+    with suppress(FileExistsError):  # made anew since: what it was before is of no use any more
+        folder.place(entry.temp_name, entry.name)
+
+
+def _overwrite(entry: Entry, folder: Folder) -> None:
     """Write the temp file's content through the target, whose inode, owner and attributes so stay."""
-    assert entry.temp is not None  # noqa: S101  a removal is never written through
-    raw = Path(entry.temp).read_bytes()
-    descriptor = os.open(entry.target, os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
+    raw = folder.read(entry.temp_name)
+    descriptor = folder.open(entry.name, os.O_WRONLY | getattr(os, "O_BINARY", 0))
     try:
         _narrow(descriptor, entry)
         journals.write_all(descriptor, raw)
@@ -174,18 +231,20 @@ def _narrow(descriptor: int, entry: Entry) -> None:
     os.fchmod(descriptor, entry.mode)
 
 
-def _drop_temp(entry: Entry) -> None:
-    if entry.temp is not None:
-        disk.unlink(Path(entry.temp))
+def _drop_temp(entry: Entry, folders: Folders) -> None:
+    if folder := folders.find(entry.folder):
+        folder.unlink(entry.temp_name)
 
 
-def _remove_empty(folders: Iterable[str]) -> None:
-    for folder in folders:
+def _remove_empty(paths: Iterable[str], folders: Folders) -> None:
+    for path in map(Path, paths):
+        parent = folders.find(path.parent)
         try:
-            Path(folder).rmdir()
+            if parent is not None:
+                parent.remove_folder(path.name)
         except FileNotFoundError:
             continue
         except OSError as error:
-            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.EBUSY):
+            if error.errno not in _NOT_OURS_TO_REMOVE:
                 raise
             return

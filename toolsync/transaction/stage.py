@@ -12,10 +12,12 @@ from pathlib import Path
 from toolsync import disk
 from toolsync.transaction import journal as journals
 from toolsync.transaction.check import Step
+from toolsync.transaction.folder import Folder, Folders
 from toolsync.transaction.journal import Entry, Journal, StoreToken
 
 _ACCESS_LIST = "system.posix_acl_access"
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+_LOOK = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 def announced(steps: tuple[Step, ...], store: StoreToken | None) -> Journal:
@@ -34,7 +36,7 @@ def _entry(step: Step) -> Entry:
     temp = write.path.with_name(disk.TEMP_NAMES.replace("*", secrets.token_hex(8)))
     return Entry(
         target=str(write.path),
-        temp=None if write.content is None else str(temp),
+        temp=str(temp),
         old=write.expected,
         new=None if write.content is None else disk.digest(write.content),
         mode=step.mode,
@@ -48,35 +50,33 @@ def _depth(folder: Path) -> int:
     return len(folder.parts)
 
 
-def staged(journal: Journal, steps: tuple[Step, ...]) -> Journal:
+def staged(journal: Journal, steps: tuple[Step, ...], folders: Folders) -> Journal:
     """Make the journal's folders and temp files; those whose owner or attributes cannot be kept go in place.
 
     Raises:
+        ChangedError: a folder on the way has become a link.
         FileError: no space, no permission, or another fault of the disk.
     """
     for folder in map(Path, journal.folders):
-        _make_folder(folder, private=any(step.write.private and folder in step.write.path.parents for step in steps))
-    entries = tuple(_staged(entry, step) for entry, step in zip(journal.entries, steps, strict=True))
-    for folder in sorted({Path(entry.temp).parent for entry in entries if entry.temp}):
-        disk.sync_folder(folder)
+        private = any(step.write.private and folder in step.write.path.parents for step in steps)
+        try:
+            folders.at(folder.parent).make_folder(folder.name, 0o700 if private else 0o777)
+        except OSError as error:
+            raise disk.file_error(folder, error) from error
+    entries = tuple(_staged(entry, step, folders) for entry, step in zip(journal.entries, steps, strict=True))
+    for folder in sorted({entry.folder for entry in entries if entry.new is not None}):
+        folders.at(folder).sync()
     return replace(journal, entries=entries)
 
 
-def _make_folder(folder: Path, *, private: bool) -> None:
+def _staged(entry: Entry, step: Step, folders: Folders) -> Entry:
     try:
-        folder.mkdir(mode=0o700 if private else 0o777, exist_ok=True)
-        disk.sync_folder(folder.parent)
-    except OSError as error:
-        raise disk.file_error(folder, error) from error
-
-
-def _staged(entry: Entry, step: Step) -> Entry:
-    if entry.temp is None or step.write.content is None:
-        return entry
-    try:
-        descriptor = os.open(entry.temp, _CREATE, 0o600)
+        folder = folders.at(entry.folder)
+        if step.write.content is None:
+            return entry
+        descriptor = folder.open(entry.temp_name, _CREATE, 0o600)
         try:
-            kept = _dress(descriptor, entry, step)
+            kept = _dress(descriptor, entry, step, folder)
             journals.write_all(descriptor, step.write.content)
             os.fsync(descriptor)
         finally:
@@ -86,11 +86,11 @@ def _staged(entry: Entry, step: Step) -> Entry:
     return replace(entry, in_place=entry.in_place or not kept)
 
 
-def _dress(descriptor: int, entry: Entry, step: Step) -> bool:
+def _dress(descriptor: int, entry: Entry, step: Step, folder: Folder) -> bool:
     """Owner, attributes and mode of the original, before any content is there; False when they cannot be given."""
     if sys.platform == "win32":  # a file inherits its folder's access list there
         return True
-    kept = _give_owner(descriptor, step.before.status) and _give_attributes(descriptor, entry, step)
+    kept = _give_owner(descriptor, step.before.status) and _give_attributes(descriptor, entry, folder)
     # What cannot be kept is written in place: then the temp file is only ours, and only a carrier.
     os.fchmod(descriptor, entry.mode if kept else 0o600)
     return kept
@@ -102,15 +102,17 @@ def _give_owner(descriptor: int, status: os.stat_result | None) -> bool:
         return True
     try:
         os.fchown(descriptor, status.st_uid, status.st_gid)
-    except PermissionError:
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.EACCES, errno.EINVAL):  # EINVAL: nobody's, in a user namespace
+            raise
         return False
     return True
 
 
-def _give_attributes(descriptor: int, entry: Entry, step: Step) -> bool:
+def _give_attributes(descriptor: int, entry: Entry, folder: Folder) -> bool:
     if sys.platform != "linux":
         return True
-    wanted = {} if step.before.status is None else _attributes(step.before.real)
+    wanted = {} if entry.old is None else _attributes(folder, entry.name)
     if entry.private:
         wanted.pop(_ACCESS_LIST, None)
     drop_access_list(descriptor)  # a folder's default list would open what the original keeps shut
@@ -124,13 +126,16 @@ def _give_attributes(descriptor: int, entry: Entry, step: Step) -> bool:
     return True
 
 
-def _attributes(path: Path) -> dict[str, bytes]:
+def _attributes(folder: Folder, name: str) -> dict[str, bytes]:
+    descriptor = folder.open(name, _LOOK)
     try:
-        return {name: os.getxattr(path, name) for name in os.listxattr(path)}
+        return {name: os.getxattr(descriptor, name) for name in os.listxattr(descriptor)}
     except OSError as error:
         if error.errno != errno.ENOTSUP:
             raise
         return {}
+    finally:
+        os.close(descriptor)
 
 
 def drop_access_list(descriptor: int) -> None:
