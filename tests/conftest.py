@@ -8,14 +8,16 @@ from __future__ import annotations
 import base64
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 pytest_plugins = ["tests.leaks"]
 
+T = TypeVar("T")
 _CORPORA = Path(__file__).parent / "corpus"
 
 for _name, _examples in {"default": 25, "ci": 500, "nightly": 20_000}.items():
@@ -107,6 +109,15 @@ def needs(available: object, reason: str) -> None:
     """Skip this test with `reason` unless `available`; where all is required (CI), that is a failure."""
     if available:
         return
-    if os.environ.get("TOOLSYNC_REQUIRE_ALL") == "1":
+    if _all_is_required():
         pytest.fail(f"required here, and missing: {reason}")
     pytest.skip(reason)
+
+
+def sampled(rows: Sequence[T], every: int = 3) -> Sequence[T]:
+    """The rows of a long table that are tried: all in CI; elsewhere some and the last, for a newcomer waits."""
+    return rows if _all_is_required() else [*rows[:-1:every], *rows[-1:]]
+
+
+def _all_is_required() -> bool:
+    return os.environ.get("TOOLSYNC_REQUIRE_ALL") == "1"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.conftest import needs
 from tests.keys import invented
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="POSIX redirections")
@@ -16,13 +18,20 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="POSIX redirections")
 FULL = "error: the output cannot be written: No space left on device"
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    (tmp_path / ".codex").mkdir()
-    (tmp_path / ".codex/config.toml").write_text('model = "old"\n')
-    done = _shell(tmp_path, "init work --base-url https://gateway.example --model modèle-✓ --key-from env:A_KEY")
+@pytest.fixture(scope="module")
+def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with Codex and a profile."""
+    home = tmp_path_factory.mktemp("furnished")
+    (home / ".codex").mkdir()
+    (home / ".codex/config.toml").write_text('model = "old"\n')
+    done = _shell(home, "init work --base-url https://gateway.example --model modèle-✓ --key-from env:A_KEY")
     assert done.returncode == 0
-    return tmp_path
+    return home
+
+
+@pytest.fixture
+def home(furnished: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(furnished, tmp_path, dirs_exist_ok=True)
 
 
 def _shell(home: Path, words: str, **more: str) -> subprocess.CompletedProcess[str]:
@@ -63,8 +72,7 @@ def test_what_an_encoding_lacks_is_escaped(home: Path, encoding: str) -> None:
     ],
 )
 def test_streams_that_are_closed_or_full(home: Path, words: str, code: int, said: str) -> None:
-    if "/dev/full" in words and not Path("/dev/full").exists():
-        pytest.skip("there is no /dev/full here")
+    needs("/dev/full" not in words or Path("/dev/full").exists(), "needs /dev/full")
     done = _shell(home, words)
     first = (done.stderr.splitlines() or [""])[0]
     assert (done.returncode, first) == (code, said)

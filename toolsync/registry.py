@@ -6,6 +6,7 @@ import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from toolsync import disk, resources
@@ -47,10 +48,9 @@ def tools(config: Path) -> Known:
     Raises:
         FileError: the folder of the user's own cannot be read.
     """
-    templates = [(folder, _texts(folder)) for folder in _folders(resources.folder("templates"))]
-    shipped = _shipped(templates, {})
+    shipped = _shipped_alone()
     own, broken = _own(config, shipped)
-    shipped = _shipped(templates, own) if own else shipped
+    shipped = _shipped(own) if own else shipped
     known = {name: tool for name, tool in {**shipped, **own}.items() if name not in broken}
     for tool in [tool for tool in known.values() if any(row.of in broken for row in tool.files)]:
         of = next(row.of for row in tool.files if row.of in broken)
@@ -59,9 +59,16 @@ def tools(config: Path) -> Known:
     return Known(dict(sorted(known.items())), dict(sorted(broken.items())))
 
 
-def _shipped(templates: Iterable[tuple[Path, dict[str, str]]], own: Mapping[str, Tool]) -> dict[str, Tool]:
+@cache
+def _shipped_alone() -> Mapping[str, Tool]:
+    """The shipped tools where the user has none: read once a process, for a command asks more than once."""
+    return _shipped({})
+
+
+def _shipped(own: Mapping[str, Tool]) -> dict[str, Tool]:
     """The shipped tools; stores hold what the user's own tools have in place of shipped ones."""
     shipped: dict[str, Tool] = {}
+    templates = [(folder, _texts(folder)) for folder in _folders(resources.folder("templates"))]
     for folder, texts in _stores_last(templates):
         shipped[folder.name] = read_tool(folder.name, texts, others=shipped, own=own)
     return shipped

@@ -13,6 +13,7 @@ import pytest
 
 from tests.acceptance.machine import Machine
 from tests.acceptance.switch import APPLY, CLAUDE, CODEX, DATABASE, contents, furnished, settings
+from tests.conftest import sampled
 from tests.store.cc_switch import ROW, Home
 from tests.transaction.test_faults import dies, nothing, steps
 from toolsync.store.cc_switch import CcSwitch
@@ -33,7 +34,7 @@ def test_killed_at_any_step(machine: Machine, switch: Home) -> None:
     with steps(nothing) as made:
         assert machine.toolsync(*APPLY).code == 0
     outcomes = []
-    for at in [at for at, call in enumerate(made, 1) if call in ("replace", "unlink", "rmdir")]:
+    for at in sampled([at for at, call in enumerate(made, 1) if call in ("replace", "unlink", "rmdir")]):
         shutil.rmtree(machine.home)
         shutil.copytree(machine.place / "kept", machine.home, symlinks=True)
         assert dies(machine.home, at, lambda _home: machine.toolsync(*APPLY)), at

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -242,12 +244,22 @@ def test_a_database_that_is_gone_holds_nothing_up(machine: Machine, switch: Home
     assert machine.memory["files"] == {}
 
 
-def test_a_lock_is_waited_for_and_then_named(machine: Machine, switch: Home) -> None:
+def test_a_lock_is_waited_for_and_then_named(
+    machine: Machine, switch: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
     hint = "Wait until that program is done, or close it, and run the command again."
-    with switch.connection() as other, machine.untouched():
+    connect, waits = sqlite3.connect, []
+
+    def impatient(*arguments: Any, timeout: float, **named: Any) -> sqlite3.Connection:
+        waits.append(timeout)
+        return connect(*arguments, timeout=timeout / 100, **named)
+
+    with switch.connection() as other, machine.untouched(), monkeypatch.context() as patch:
         other.execute("BEGIN EXCLUSIVE")
+        patch.setattr(sqlite3, "connect", impatient)
         text = f"error: ~/{DATABASE}: another program has had it locked for 10 seconds\n  hint: {hint}\n"
         assert machine.toolsync(*APPLY).said == (2, text)
+    assert waits == [10.0]
     assert machine.toolsync(*APPLY).code == 0
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import needs
+from tests.conftest import needs, sampled
 from tests.transaction import write
 from toolsync import disk
 from toolsync.errors import ToolsyncError, TransactionError
@@ -214,7 +214,7 @@ def no_secret_lies_about(home: Path) -> None:
 def test_death_at_any_step(rooms: Rooms, *, torn: bool) -> None:
     needs(hasattr(os, "fork"), "fork")
     ends = []
-    for at in range(1, len(rooms.made) + 1):
+    for at in sampled(range(1, len(rooms.made) + 1)):
         home = rooms.fresh()
         assert dies(home, at, committing, torn=torn)
         no_secret_lies_about(home)
@@ -248,7 +248,7 @@ def test_death_where_nothing_can_be_swapped(rooms: Rooms, monkeypatch: pytest.Mo
 def test_death_during_recovery_too(rooms: Rooms) -> None:
     needs(hasattr(os, "fork"), "fork")
     total = len(rooms.made)
-    for at in range(20, total + 1, 7):
+    for at in sampled(range(20, total + 1, 7)):
         for again in range(5, 12, 3):
             home = rooms.fresh()
             assert dies(home, at, committing, torn=True)
@@ -287,7 +287,7 @@ INTERRUPT = pytest.param(KeyboardInterrupt(), id="Ctrl-C")
 @pytest.mark.parametrize("fault", [FULL, DENIED, INTERRUPT])
 def test_a_passing_fault_at_any_step(rooms: Rooms, fault: BaseException) -> None:
     """After it all is old or new at once, the keyring too, and the answer says which."""
-    for at in range(1, len(rooms.made) + 1):
+    for at in sampled(range(1, len(rooms.made) + 1)):
         home, ring = rooms.fresh(), Ring()
 
         def fail(number: int, _name: str, _half: object, at: int = at) -> None:
@@ -312,7 +312,7 @@ def test_a_passing_fault_at_any_step(rooms: Rooms, fault: BaseException) -> None
 @pytest.mark.parametrize("fault", [BROKEN, INTERRUPT])
 def test_a_lasting_fault_from_any_step_on(rooms: Rooms, fault: BaseException) -> None:
     """Nothing can be done any more; once it is mended, the next command brings all to old or new."""
-    for at in range(1, len(rooms.made) + 1):
+    for at in sampled(range(1, len(rooms.made) + 1)):
         home = rooms.fresh()
 
         def fail(number: int, _name: str, _half: object, at: int = at) -> None:
