@@ -137,7 +137,7 @@ def _in_layers(question: str, path: KeyPath, pattern: str | None, trees: Sequenc
         if path[: len(mount)] != mount:
             continue
         inner = path[len(mount) :]
-        if inner and inner[0] in tree.layer.ignores:
+        if is_ignored(tree.layer, inner):
             continue
         value = _data.get(tree.data, inner)
         if value is MISSING or value is None:
@@ -149,6 +149,16 @@ def _in_layers(question: str, path: KeyPath, pattern: str | None, trees: Sequenc
             return None  # "" is unset, and hides the layers below
         return Answer(question, text, spell(path), tree.layer.name, tree.layer.overlay, tree.file, inner)
     return None
+
+
+def is_ignored(layer: Layer, inner: KeyPath) -> bool:
+    """Whether the layer may not set what lies at that path of its tree."""
+    return any(inner[: len(path)] == path for path in map(parse_path, layer.ignores))
+
+
+def path_of(slot: Slot, found: Mapping[str, Answer]) -> KeyPath | None:
+    """Where the slot points, with every `<question>` filled; None if one has no answer."""
+    return _path(slot, found)
 
 
 def _text(value: Value, pattern: str | None) -> str | None:

@@ -78,6 +78,7 @@ def test_claude_codes_manifest_says_who_else_may_set_the_same() -> None:
         ("project", "file", ""),
         ("local", "file", ""),
         ("managed", "file", ""),
+        ("managed (macOS)", "file", ""),
     ]
     assert claude.readers[0].agree == ("key", "x_key")
     assert claude.readers[0].expect == {"cloud": ""}
@@ -264,6 +265,7 @@ def test_without_a_trace_a_tool_is_taken_to_believe_its_own_files() -> None:
                 "base_url": (Slot("path", "url"), Slot("path", "root"), Slot("path", "list[name=own].url")),
                 "model": (Slot("path", "m.default"), Slot("path", "model")),
                 "key": (Slot("path", "auth.key"),),
+                "headers": (Slot("path", "headers"),),
             },
         ),
     )

@@ -481,7 +481,11 @@ def test_codex_without_us_asks_openai() -> None:
         "model": "",
         "base_url": "https://api.openai.com/v1",
         "key_env": "",
+        "login": "true",
         "key": "",
+        "headers": "",
+        "env_headers": "",
+        "timeout_ms": "300000",
     }
 
 

@@ -140,7 +140,8 @@ def _conflict_notice(session: Session, tool: Tool, reader: Reader, conflict: Con
     what = {"base_url": "address", "key": "key", "x_key": "key"}.get(conflict.question, conflict.question)
     if not answer.value:
         return Notice(tool.title, f"{name} will find no {what} in what is written", is_problem=True)
-    value = "" if what == "key" or looks_secret(answer.slot) else f" '{on_one_line(answer.value, limit=200)}'"
+    is_secret = what in ("key", "headers") or looks_secret(answer.slot)
+    value = "" if is_secret else f" '{on_one_line(answer.value, limit=200)}'"
     return Notice(
         tool.title,
         f"{name} will use another {what}{value}: {_where(session, answer, seen)}",

@@ -34,6 +34,8 @@ __all__ = [
 ]
 
 _FORMATS = {
+    "dotenv": ("toolsync.document.dotenv", "DotenvDocument"),
+    "dotenv-crlf": ("toolsync.document.dotenv", "CrlfDotenvDocument"),
     "gitignore": ("toolsync.document.gitignore", "GitignoreDocument"),
     "json": ("toolsync.document.jsonc", "StrictJsonDocument"),
     "json-no-bom": ("toolsync.document.jsonc", "BomlessJsonDocument"),

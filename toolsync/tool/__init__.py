@@ -11,10 +11,11 @@ from toolsync.document import Document, Value
 from toolsync.errors import TemplateError, ToolsyncError
 from toolsync.facts import RAW_KEY_FACTS, WAYS
 from toolsync.overlay import check, facts_named
-from toolsync.tool.model import Dialect, FileRow, Layer, Reader, Slot, Tool
-from toolsync.tool.tracing import layers, readers, slot
+from toolsync.tool.asking import processes, request
+from toolsync.tool.model import Dialect, FileRow, Layer, Processes, Reader, Request, Slot, Tool
+from toolsync.tool.tracing import layers, readers, slot, unread
 
-__all__ = ["Dialect", "FileRow", "Layer", "Reader", "Slot", "Tool", "read_tool", "slot"]
+__all__ = ["Dialect", "FileRow", "Layer", "Processes", "Reader", "Request", "Slot", "Tool", "read_tool", "slot"]
 
 
 def read_tool(
@@ -43,19 +44,24 @@ def read_tool(
     if not files:
         raise TemplateError(f"{name}/tool.toml: no [[file]]", hint="A tool needs at least one settings file.")
     detect = manifest.get("detect", {})
+    speaks, commands = tuple(manifest.get("speaks", ())), tuple(detect.get("commands", ()))
+    programs = tuple(readers(name, manifest.get("trace"), files))
     return Tool(
         name=name,
         title=manifest.get("title", name),
-        speaks=tuple(manifest.get("speaks", ())),
+        speaks=speaks,
         reload=manifest.get("reload", ""),
-        commands=tuple(detect.get("commands", ())),
+        commands=commands,
         paths=tuple(detect.get("paths", ())),
         key=_ways(name, manifest.get("key", {})),
         files=files,
-        readers=tuple(readers(name, manifest.get("trace"), files)),
+        readers=programs,
         layers=tuple(layers(name, manifest.get("layer"), files)),
         is_users_own=is_users_own,
         store=manifest.get("store", ""),
+        unread=tuple(unread(name, manifest.get("layer"), files)),
+        request=request(name, manifest.get("request", {}), speaks, programs),
+        processes=dict(processes(name, manifest.get("processes", {}), commands, manifest.get("running", ()), programs)),
     )
 
 

@@ -98,7 +98,8 @@ class Layer:
         overlay: the row's name, for `overlay`.
         format: of the file.
         at: the key under which the layer's tree is mounted, or "".
-        ignores: keys that this layer may not set.
+        ignores: keys, or paths, that this layer may not set.
+        is_managed: whether an organisation rules it, and no user may change it.
     """
 
     name: str
@@ -108,6 +109,47 @@ class Layer:
     format: str = ""
     at: str = ""
     ignores: tuple[str, ...] = ()
+    is_managed: bool = False
+
+
+@dataclass(frozen=True)
+class Request:
+    """How the tool asks its gateway.
+
+    Attributes:
+        headers: the header that each question's answer is sent in, by question, as HTTP spells it.
+        path: what is appended to the base address; None: what the dialect appends.
+        streams: whether it asks for a stream.
+        references: the spellings of variables that it expands in its settings: `${NAME}`, `{env:NAME}`.
+        environment: the tables of its settings whose entries it puts into its own environment.
+        at_start: variables that count only where they are set before it starts, not in those tables.
+        runs: the places whose value is a command that it runs for the answer.
+        timeout_seconds: how long it waits for an answer where nothing says it; None: nobody knows, or for ever.
+    """
+
+    headers: Mapping[str, str] = field(default_factory=dict)
+    path: str | None = None
+    streams: bool = True
+    references: tuple[str, ...] = ()
+    environment: tuple[str, ...] = ()
+    at_start: tuple[str, ...] = ()
+    runs: tuple[str, ...] = ()
+    timeout_seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class Processes:
+    """The running programs that hold what was read from the settings.
+
+    Attributes:
+        names: as `FileRow.running` spells them.
+        is_live: whether a running one takes up changed settings by itself, so that only its environment stays old.
+        is_desktop: whether people start it from a desktop, which sees no shell's variables.
+    """
+
+    names: tuple[str, ...]
+    is_live: bool = False
+    is_desktop: bool = False
 
 
 @dataclass(frozen=True)
@@ -127,6 +169,9 @@ class Tool:
         layers: lowest first.
         is_users_own: whether it comes from the user's config directory.
         store: the name of the store that its rows are parts of, or "".
+        unread: files in which people put these settings, and that the tool does not read.
+        request: how it asks.
+        processes: the running programs of each reader; by its name.
     """
 
     name: str
@@ -141,6 +186,9 @@ class Tool:
     layers: tuple[Layer, ...]
     is_users_own: bool = False
     store: str = ""
+    unread: tuple[Layer, ...] = ()
+    request: Request = field(default_factory=Request)
+    processes: Mapping[str, Processes] = field(default_factory=dict)
 
     @property
     def holds(self) -> tuple[str, ...]:

@@ -37,23 +37,37 @@ def layers(tool: str, rows: Sequence[Mapping[str, Any]] | None, files: Sequence[
     Raises:
         TemplateError: a layer names a file that the tool does not have, or one of unknown format.
     """
-    if rows is None:
+    if rows is None or all(row.get("unread") for row in rows):
         for file in files:
             yield Layer(file.overlay, "overlay", overlay=file.overlay, format=file.format)
         return
-    overlays = [file.overlay for file in files]
-    for row in rows:
-        at, ignores = row.get("at", ""), tuple(row.get("ignores", ()))
-        if "environment" in row:
-            yield Layer(row["name"], "environment", at=row["environment"], ignores=ignores)
-        elif "overlay" in row:
-            if row["overlay"] not in overlays:
-                raise TemplateError(f"{tool}/tool.toml: layer '{row['name']}': no [[file]] has '{row['overlay']}'")
-            yield Layer(row["name"], "overlay", overlay=row["overlay"], at=at, ignores=ignores)
-        else:
-            path = (row["file"],) if isinstance(row["file"], str) else tuple(row["file"])
-            format = row.get("format") or documents.format_of(path[-1])
-            yield Layer(row["name"], "file", path=path, format=format, at=at, ignores=ignores)
+    yield from (_layer(tool, row, files) for row in rows if not row.get("unread"))
+
+
+def unread(tool: str, rows: Sequence[Mapping[str, Any]] | None, files: Sequence[FileRow]) -> Iterator[Layer]:
+    """The files in which people put these settings, and that the tool does not read.
+
+    Raises:
+        TemplateError: see `layers`.
+    """
+    yield from (_layer(tool, row, files) for row in rows or () if row.get("unread"))
+
+
+def _layer(tool: str, row: Mapping[str, Any], files: Sequence[FileRow]) -> Layer:
+    name, ignores, is_managed = row["name"], tuple(row.get("ignores", ())), row.get("managed", False)
+    at = row.get("environment", row.get("at", ""))
+    for path in filter(None, (at, *ignores)):
+        parse_path(path)
+    if "environment" in row:
+        return Layer(name, "environment", at=at, ignores=ignores, is_managed=is_managed)
+    if "overlay" in row:
+        format = next((file.format for file in files if file.overlay == row["overlay"]), None)
+        if format is None:
+            raise TemplateError(f"{tool}/tool.toml: layer '{name}': no [[file]] has '{row['overlay']}'")
+        return Layer(name, "overlay", overlay=row["overlay"], at=at, ignores=ignores, is_managed=is_managed)
+    alternatives = (row["file"],) if isinstance(row["file"], str) else tuple(row["file"])
+    format = row.get("format") or documents.format_of(alternatives[-1])
+    return Layer(name, "file", alternatives, format=format, at=at, ignores=ignores, is_managed=is_managed)
 
 
 def _reader(tool: str, name: str, table: Mapping[str, Any]) -> Reader:
@@ -120,7 +134,18 @@ def _question(names: frozenset[str]) -> str | None:
         return "base_url"
     if any(name.startswith("key_") for name in names):
         return "key"
-    return "model" if "model" in names else None
+    return next((question for name, question in _BY_FACT.items() if name in names), None)
+
+
+_BY_FACT = {
+    "model": "model",
+    "timeout_seconds": "timeout_seconds",
+    "timeout_ms": "timeout_ms",
+    "timeout_ms_text": "timeout_ms",
+    "stream": "stream",
+    "headers": "headers",
+    "headers_lines": "headers",
+}
 
 
 def _is_plain(path: KeyPath) -> bool:

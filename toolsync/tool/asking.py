@@ -1,0 +1,72 @@
+"""How a tool asks its gateway, and which of its programs run, as its template spells it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from toolsync.document.keypath import parse as parse_path
+from toolsync.errors import TemplateError
+from toolsync.tool.model import Processes, Reader, Request
+
+_HEADERS = {
+    "openai-chat": {"key": "authorization", "x_key": "x-api-key"},
+    "openai-responses": {"key": "authorization", "x_key": "x-api-key"},
+    "anthropic-messages": {"key": "x-api-key", "x_key": "x-api-key"},
+    "gemini": {"key": "x-goog-api-key"},
+}
+"""Where a client of the dialect puts its key unless the template says something else."""
+
+NAME = "NAME"
+"""What stands for the variable's name in the spelling of a reference."""
+
+
+def request(tool: str, table: Mapping[str, Any], speaks: Sequence[str], readers: Sequence[Reader]) -> Request:
+    """The `[request]` table, filled up with what the dialect says.
+
+    Raises:
+        TemplateError: a header answers no question, a reference names no variable, or a place is no path.
+    """
+    stated = table.get("headers", {})
+    asked = {question for reader in readers for question in reader.questions}
+    for question in stated:
+        if question not in asked:
+            raise TemplateError(f"{tool}/tool.toml: request.headers speaks of '{question}', which no trace asks")
+    references = tuple(table.get("references", ()))
+    for spelling in references:
+        if spelling.count(NAME) != 1 or spelling == NAME:
+            hint = 'Write it as the tool does, with NAME for the name: "${NAME}".'
+            raise TemplateError(f"{tool}/tool.toml: request.references: '{spelling}' is no reference", hint=hint)
+    environment, runs = tuple(table.get("environment", ())), tuple(table.get("runs", ()))
+    for path in (*environment, *runs):
+        parse_path(path)
+    return Request(
+        headers={**_HEADERS.get(speaks[0] if speaks else "", {}), **stated},
+        path=table.get("path"),
+        streams=table.get("streams", True),
+        references=references,
+        environment=environment,
+        at_start=tuple(table.get("at_start", ())),
+        runs=runs,
+        timeout_seconds=table.get("timeout_seconds"),
+    )
+
+
+def processes(
+    tool: str, table: Mapping[str, Any], commands: Sequence[str], running: Sequence[str], readers: Sequence[Reader]
+) -> Iterator[tuple[str, Processes]]:
+    """The `[processes]` table by reader; unnamed, they are the tool's commands, on a desktop those of `running`.
+
+    Raises:
+        TemplateError: it speaks of a program that the trace does not know.
+    """
+    is_by_reader = bool(table) and all(isinstance(value, Mapping) for value in table.values())
+    names = [reader.name for reader in readers]
+    for name in table if is_by_reader else ():
+        if name not in names:
+            raise TemplateError(f"{tool}/tool.toml: processes.{name}: the trace has no such program")
+    for name in names:
+        own = table.get(name, {}) if is_by_reader else table
+        is_desktop = own.get("desktop", False)
+        named = own.get("names", running if is_desktop else commands)
+        yield name, Processes(tuple(named), is_live=own.get("live", False), is_desktop=is_desktop)
