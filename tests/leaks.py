@@ -34,8 +34,8 @@ ALLOWED: Sequence[tuple[str, str, str]] = (
         "the plaintext way, agreed to",
     ),
     (
-        r"acceptance/test_(old_key|old_address|keyring|uninstall).py::",
-        rf"file machine-0/home/({_TOOLS}|service/settings\.json)",
+        r"acceptance/test_(old_key|old_values|old_address|keyring|uninstall).py::",
+        rf"file machine-0/home/({_TOOLS}|service/settings\.json|\.acme\.json)",
         "the user's own key, where the user had it before toolsync came and has it again after undo",
     ),
     (

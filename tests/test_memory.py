@@ -26,10 +26,11 @@ texts = st.text(max_size=12)
 hashes = st.binary(min_size=32, max_size=32).map(bytes.hex)
 offsets = st.integers(0, 10**6)
 plain = st.builds(Remembered, texts, st.none() | texts, st.just("memory"), texts)
+names = hashes.map("origin-{}".format)
 kept = st.builds(
-    Remembered, texts, st.none(), st.sampled_from(["memory", "keyring", "lost"]), hashes, st.just(value=True)
-)
-splices = st.builds(Splice, offsets, offsets, texts) | st.builds(KeptSplice, offsets, offsets)
+    Remembered, texts, st.none(), st.sampled_from(["memory", "lost"]), hashes, st.just(value=True)
+) | st.builds(Remembered, texts, st.none(), st.just("keyring"), hashes, st.just(value=True), names)
+splices = st.builds(Splice, offsets, offsets, texts) | st.builds(KeptSplice, offsets, offsets, names)
 
 
 def tuples(of: st.SearchStrategy[Value]) -> st.SearchStrategy[tuple[Value, ...]]:
@@ -56,10 +57,10 @@ FULL = Memory(
                     "codex",
                     "config.toml",
                     "0" * 64,
-                    (Splice(0, 3, "# é\n"), KeptSplice(9, 2)),
+                    (Splice(0, 3, "# é\n"), KeptSplice(9, 2, "origin-2")),
                     (
                         Remembered("model", '"mine"', "memory", mark("theirs")),
-                        Remembered("key", None, "keyring", mark("sk-invented-key", KEY), secret=True),
+                        Remembered("key", None, "keyring", mark("sk-invented-key", KEY), secret=True, entry="origin-1"),
                     ),
                     ("model_providers", "model_providers.toolsync"),
                     "2026-01-02T03:04:05Z",
@@ -99,8 +100,9 @@ def test_no_secret_is_in_the_file() -> None:
 
 @pytest.mark.parametrize("kept_in", ["memory", "keyring", "lost"])
 def test_a_secret_origin_cannot_even_be_made(kept_in: remembered.Kept) -> None:
+    entry = "origin-1" if kept_in == "keyring" else ""
     with pytest.raises(ValueError, match="must not be remembered here"):
-        Remembered("key", '"sk-old"', kept_in, "0" * 64, secret=True)
+        Remembered("key", '"sk-old"', kept_in, "0" * 64, secret=True, entry=entry)
 
 
 def test_a_secret_itself_is_never_serialised() -> None:
@@ -113,7 +115,11 @@ def _without_version(data: dict[str, Value]) -> None:
 
 
 def _later(data: dict[str, Value]) -> None:
-    data["version"] = 2
+    data["version"] = 3
+
+
+def _nameless(data: dict[str, Value]) -> None:
+    data["files"]["/home/u/.codex/config.toml"]["layers"][0]["values"][1]["entry"] = ""
 
 
 def _short_key(data: dict[str, Value]) -> None:
@@ -126,7 +132,7 @@ def _stranger(data: dict[str, Value]) -> None:
 
 def _kept_secret(data: dict[str, Value]) -> None:
     value = data["files"]["/home/u/.codex/config.toml"]["layers"][0]["values"][1]
-    value["origin"], value["origin_kept"] = "sk-put-by-hand", "memory"
+    value["origin"], value["origin_kept"], value["entry"] = "sk-put-by-hand", "memory", ""
 
 
 @pytest.mark.parametrize(
@@ -134,6 +140,9 @@ def _kept_secret(data: dict[str, Value]) -> None:
     [
         pytest.param(_without_version, "damaged, $ breaks the rule 'required'", id="no version"),
         pytest.param(_later, "a newer toolsync wrote it", id="newer"),
+        pytest.param(
+            _nameless, "damaged, key: nobody knows which keyring entry holds what stood there", id="no entry's name"
+        ),
         pytest.param(_short_key, "damaged, $.key breaks the rule 'pattern'", id="short key"),
         pytest.param(_stranger, "damaged, $.files['/a'].created breaks the rule 'type'", id="wrong type"),
         pytest.param(_kept_secret, "damaged, key: this text must not be remembered here", id="a secret put in"),
@@ -149,6 +158,20 @@ def test_what_cannot_be_read_is_refused_in_plain_words(tmp_path: Path, spoil: ob
     assert re.sub(r'\["(.*?)"\]', r"['\1']", caught.value.message) == f"{path}: {said}"
     assert caught.value.hint
     assert "sk-put-by-hand" not in caught.value.message
+
+
+def test_version_1_called_entries_by_their_place() -> None:
+    """The names are those that version 1 gave: SHA-256 over file, tool, file row, and path or place in the inverse."""
+    data = remembered.to_json(FULL) | {"version": 1}
+    layer = data["files"]["/home/u/.codex/config.toml"]["layers"][0]
+    for one in (*layer["values"], *layer["inverse"]):
+        one.pop("entry", None)
+    jsonschema.Draft202012Validator(schema("memory")).validate(data)
+    read = remembered.from_json(data).files["/home/u/.codex/config.toml"].layers[0]
+    assert (read.inverse, read.values[1].entry) == (
+        (Splice(0, 3, "# é\n"), KeptSplice(9, 2, "origin-26666f5cebb5f1c0347bef9ce0558425")),
+        "origin-a234397360a0929a8fe7bd140a1f9c97",
+    )
 
 
 @pytest.mark.parametrize("raw", [b"", b"{", b"\xff\xfe", b"[]", b"null", b"\x1b[31m"], ids=repr)

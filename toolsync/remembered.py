@@ -6,7 +6,7 @@ import datetime as dt
 import hashlib
 import hmac
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -14,8 +14,11 @@ from toolsync.document.data import Value
 from toolsync.document.splice import Splice
 from toolsync.masking import holds_key_shape, is_reference
 
-VERSION = 1
-"""The form of `memory.json`; a newer one is never read, for what it means is not known here."""
+VERSION = 2
+"""The form of `memory.json`; a newer one is never read, for what it means is not known here.
+
+Version 1 did not name keyring entries: they were called by the place of what they hold.
+"""
 
 Kept = Literal["memory", "keyring", "lost"]
 """Where the user's own text lies: here, in the keyring because it may be a secret, or nowhere."""
@@ -38,6 +41,7 @@ class Remembered:
         after: what toolsync wrote, by `mark`; `NOTHING` or `ANYTHING`.
         secret: whether what stands there may be a key; then `after` is a keyed hash, and `origin` lies here only if it
             is a mere reference to one.
+        entry: the keyring entry that holds `origin`; "" where none does.
     """
 
     path: str
@@ -45,8 +49,11 @@ class Remembered:
     origin_kept: Kept
     after: str
     secret: bool = False
+    entry: str = ""
 
     def __post_init__(self) -> None:
+        if bool(self.entry) != (self.origin_kept == "keyring"):
+            raise ValueError(f"{self.path}: nobody knows which keyring entry holds what stood there")
         if self.origin is None:
             return
         if self.origin_kept != "memory" or not may_lie_in_memory(self.origin, secret=self.secret):
@@ -60,10 +67,11 @@ def may_lie_in_memory(text: str, *, secret: bool) -> bool:
 
 @dataclass(frozen=True)
 class KeptSplice:
-    """A splice whose text may hold a secret: it lies in the keyring, under `vault_name` of `inverse[N]`."""
+    """A splice whose text may hold a secret: it lies in the keyring, under `entry`."""
 
     start: int
     length: int
+    entry: str
 
 
 @dataclass(frozen=True)
@@ -140,31 +148,33 @@ def holds(remembered: Remembered, value: Value, key: bytes) -> bool:
     )
 
 
-def vault_name(file: str, tool: str, overlay: str, what: str) -> str:
+def vault_name(key: bytes, file: str, row: tuple[str, str], text: str) -> str:
     """The keyring entry for a text that must not lie in memory.
 
+    No two texts share one, so that what an earlier memory speaks of is never written over by what a later one will:
+    until that is committed, the earlier one is the one that counts.
+
     Args:
+        key: this machine's hash key.
         file: the real path.
-        tool: the layer's tool.
-        overlay: the layer's file row.
-        what: the value's path, or `inverse[N]`.
+        row: the layer's tool and file row.
+        text: what is kept.
     """
-    place = f"{file}\0{tool}\0{overlay}\0{what}".encode("utf-8", "surrogatepass")
-    return f"origin-{hashlib.sha256(place).hexdigest()[:32]}"
+    return _entry(hmac.digest(key, "\0".join((file, *row, text)).encode("utf-8", "surrogatepass"), "sha256"))
 
 
-def vault_names(file: str, memory: FileMemory) -> frozenset[str]:
-    """The keyring entries that the memory of `file` (its real path) speaks of."""
-    return frozenset(
-        vault_name(file, layer.tool, layer.overlay, what) for layer in memory.layers for what in _in_vault(layer)
-    )
+def vault_names(memory: FileMemory) -> frozenset[str]:
+    """The keyring entries that the memory of a file speaks of."""
+    return frozenset(name for layer in memory.layers for name in _in_vault(layer))
 
 
 def _in_vault(layer: LayerMemory) -> Iterator[str]:
-    yield from (value.path for value in layer.values if value.origin_kept == "keyring")
-    for index, splice in enumerate(layer.inverse or ()):
-        if isinstance(splice, KeptSplice):
-            yield f"inverse[{index}]"
+    yield from (value.entry for value in layer.values if value.entry)
+    yield from (splice.entry for splice in layer.inverse or () if isinstance(splice, KeptSplice))
+
+
+def _entry(digest: bytes) -> str:
+    return f"origin-{digest.hex()[:32]}"
 
 
 def _tagged(value: object) -> dict[str, str]:
@@ -198,7 +208,7 @@ def _layer_to(layer: LayerMemory) -> dict[str, Any]:
         "overlay": layer.overlay,
         "sha256": layer.sha256,
         "inverse": None if layer.inverse is None else [_splice_to(splice) for splice in layer.inverse],
-        "values": [vars(value) for value in layer.values],
+        "values": [dict(vars(value)) for value in layer.values],
         "containers": list(layer.containers),
         "applied_at": layer.applied_at,
         "holds_key": layer.holds_key,
@@ -206,8 +216,7 @@ def _layer_to(layer: LayerMemory) -> dict[str, Any]:
 
 
 def _splice_to(splice: Splice | KeptSplice) -> dict[str, Any]:
-    text = splice.text if isinstance(splice, Splice) else None
-    return {"start": splice.start, "length": splice.length, "text": text}
+    return {"text": None, **vars(splice)}
 
 
 def from_json(data: Mapping[str, Any]) -> Memory:
@@ -219,60 +228,63 @@ def from_json(data: Mapping[str, Any]) -> Memory:
     return Memory(
         key=bytes.fromhex(data["key"]),
         profile=data["profile"],
-        files={path: _file_from(file) for path, file in data["files"].items()},
+        files={path: _file_from(path, file) for path, file in data["files"].items()},
     )
 
 
-def _file_from(data: Mapping[str, Any]) -> FileMemory:
+def _file_from(path: str, data: Mapping[str, Any]) -> FileMemory:
     return FileMemory(
         created=data["created"],
         mode=None if data["mode"] is None else int(data["mode"], 8),
         folders=tuple(data["folders"]),
-        layers=tuple(_layer_from(layer) for layer in data["layers"]),
+        layers=tuple(_layer_from(path, layer) for layer in data["layers"]),
     )
 
 
-def _layer_from(data: Mapping[str, Any]) -> LayerMemory:
-    inverse = data["inverse"]
+def _layer_from(path: str, data: Mapping[str, Any]) -> LayerMemory:
+    inverse, place = data["inverse"], (path, data["tool"], data["overlay"])
     return LayerMemory(
         tool=data["tool"],
         overlay=data["overlay"],
         sha256=data["sha256"],
-        inverse=None if inverse is None else tuple(_splice_from(splice) for splice in inverse),
-        values=tuple(Remembered(**value) for value in data["values"]),
+        inverse=None if inverse is None else tuple(_splice_from(place, *one) for one in enumerate(inverse)),
+        values=tuple(_value_from(place, value) for value in data["values"]),
         containers=tuple(data["containers"]),
         applied_at=data["applied_at"],
         holds_key=data["holds_key"],
     )
 
 
-def _splice_from(data: Mapping[str, Any]) -> Splice | KeptSplice:
+def _splice_from(place: tuple[str, ...], index: int, data: Mapping[str, Any]) -> Splice | KeptSplice:
     if data["text"] is None:
-        return KeptSplice(data["start"], data["length"])
+        return KeptSplice(data["start"], data["length"], data.get("entry") or _first_name(*place, f"inverse[{index}]"))
     return Splice(data["start"], data["length"], data["text"])
 
 
-def without_vault(memory: FileMemory, file: str, names: frozenset[str]) -> FileMemory:
+def _value_from(place: tuple[str, ...], data: Mapping[str, Any]) -> Remembered:
+    if data["origin_kept"] == "keyring" and "entry" not in data:
+        return Remembered(**data, entry=_first_name(*place, data["path"]))
+    return Remembered(**data)
+
+
+def _first_name(*place: str) -> str:
+    """What version 1 called the entry for a text: by its file, tool, file row and path, or place in the inverse."""
+    return _entry(hashlib.sha256("\0".join(place).encode("utf-8", "surrogatepass")).digest())
+
+
+def without_vault(memory: FileMemory, names: Collection[str]) -> FileMemory:
     """The memory when the texts called `names` cannot be kept: what they held is lost, and no inverse leads back.
 
     Args:
         memory: of the file.
-        file: its real path.
         names: the keyring entries that cannot be written.
     """
-    return replace(memory, layers=tuple(_without(layer, file, names) for layer in memory.layers))
+    return replace(memory, layers=tuple(_without(layer, names) for layer in memory.layers))
 
 
-def _without(layer: LayerMemory, file: str, names: frozenset[str]) -> LayerMemory:
-    def is_lost(what: str) -> bool:
-        return vault_name(file, layer.tool, layer.overlay, what) in names
-
+def _without(layer: LayerMemory, names: Collection[str]) -> LayerMemory:
     values = tuple(
-        replace(value, origin_kept="lost") if value.origin_kept == "keyring" and is_lost(value.path) else value
-        for value in layer.values
+        replace(value, origin_kept="lost", entry="") if value.entry in names else value for value in layer.values
     )
-    closed = any(
-        isinstance(splice, KeptSplice) and is_lost(f"inverse[{index}]")
-        for index, splice in enumerate(layer.inverse or ())
-    )
+    closed = any(isinstance(splice, KeptSplice) and splice.entry in names for splice in layer.inverse or ())
     return replace(layer, values=values, inverse=None if closed else layer.inverse)

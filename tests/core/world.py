@@ -12,7 +12,7 @@ from toolsync.document import Document, Item, KeyPath, Value, parse
 from toolsync.errors import EditRefusedError
 from toolsync.overlay import ABSENT, TABLE, Edit
 from toolsync.plan import FilePlan, Place, Row, plan_file
-from toolsync.remembered import FileMemory, KeptSplice, Memory, from_json, to_json, vault_name
+from toolsync.remembered import FileMemory, Memory, from_json, to_json, vault_names
 
 KEY = bytes(range(32))
 SECRET = "s3cr3t-0123456789"
@@ -63,13 +63,7 @@ class World:
     @property
     def entries(self) -> set[str]:
         """The keyring entries that memory speaks of."""
-        names: set[str] = set()
-        for layer in self.memory.layers if self.memory else ():
-            at = ("/home/u/f", layer.tool, layer.overlay)
-            names |= {vault_name(*at, value.path) for value in layer.values if value.origin_kept == "keyring"}
-            kept = [index for index, one in enumerate(layer.inverse or ()) if isinstance(one, KeptSplice)]
-            names |= {vault_name(*at, f"inverse[{index}]") for index in kept}
-        return names
+        return set(vault_names(self.memory)) if self.memory else set()
 
 
 def row(tool: str, edits: Iterable[Edit] = (), **more: object) -> Row:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from toolsync import transaction
+from toolsync.commands import forgetting
 from toolsync.commands.carry import carry_out, stop_at_unwritable
 from toolsync.commands.describe import described_file, described_tool, left_messages, skipped_message
 from toolsync.commands.guarding import still_exposed, stop_at_exposed
@@ -58,7 +59,9 @@ def execute(session: Session, planned: Plan, options: Options) -> Result:
     pinged = ping_all(session, planned) if options.ping else ()
     _stop_at_failure(pinged, options)
     memory = replace(planned.memory, profile=planned.profile.name)
-    untidy = () if planned.is_nothing else carry_out(session, planned, memory)
+    if not planned.is_nothing:
+        carry_out(session, planned, memory)
+    untidy = forgetting.tidied(session)
     complaints = (*helper_complaints(session, planned), *still_exposed(session, planned.files))
     messages = (*plan_messages(session, planned), *_ping_messages(pinged), *untidy, *complaints)
     return Result("apply", _data(session, planned, pinged), messages, _exit_code(planned, messages))

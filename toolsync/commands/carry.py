@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from toolsync import disk, transaction
 from toolsync import memory as memories
+from toolsync.commands import forgetting, guarding
 from toolsync.commands.planning import Plan
-from toolsync.commands.result import Message
 from toolsync.commands.stores import Address, Shelf
-from toolsync.errors import ChangedError, SecretError
+from toolsync.errors import ChangedError, ToolsyncError
 from toolsync.masking import Secret
 from toolsync.plan import FilePlan
 from toolsync.remembered import FileMemory, Memory
@@ -23,14 +21,11 @@ from toolsync.store import token_now
 from toolsync.transaction import Alongside, StoreCommit, Write
 from toolsync.transaction.check import steps
 
-if TYPE_CHECKING:
-    from toolsync.secret.vault import Vault
-
 _PRIVATE = 0o600
 
 
-def carry_out(session: Session, plan: Plan, memory: Memory) -> tuple[Message, ...]:
-    """Make every file what the plan says, and remember it; what could not be tidied up afterwards.
+def carry_out(session: Session, plan: Plan, memory: Memory) -> None:
+    """Make every file what the plan says, and remember it.
 
     Args:
         session: whose state folder and keyring.
@@ -41,17 +36,38 @@ def carry_out(session: Session, plan: Plan, memory: Memory) -> tuple[Message, ..
         ChangedError: a file is not what it was when the plan was made; nothing was written.
         FileError, TransactionError, SecretError: it cannot be done; nothing was written.
     """
-    while len(shelves := [shelf for shelf in plan.shelves if _parts(shelf, plan)]) > 1:
-        # A transaction has one store: the rows of other profiles go before it, each by itself.
-        plan, memory = _carried_alone(session, shelves[-1], plan, memory)
+    *before, rest = _turns(plan.files)
+    for files in before:
+        plan = _carried(session, plan, files, plan.memory)
+    _carried(session, plan, rest, replace(plan.memory, profile=memory.profile))
+
+
+def _turns(files: Sequence[FilePlan]) -> Iterator[Sequence[FilePlan]]:
+    """What goes into a transaction of its own, in order: nearly always, everything goes into one.
+
+    Lines that keep the key out of git stand before there is a file with the key, its temp file included; and a
+    transaction has one store, so that the rows of a database that was moved away go before those of today's.
+    """
+    first = [file for file in files if guarding.only_gains(file)]
+    if first:
+        yield first
+    containers = list(dict.fromkeys(file.container for file in files if file.container and file.is_change))
+    for container in containers[:-1]:
+        yield [file for file in files if file.container == container]
+    yield [file for file in files if file not in first and file.container not in containers[:-1]]
+
+
+def _carried(session: Session, plan: Plan, files: Sequence[FilePlan], memory: Memory) -> Plan:
+    """Some files of the plan carried out in one transaction and remembered, and the plan as it goes on."""
     path = disk.resolve(memories.path_in(session.state))
-    content = memories.dump(_with_files(memory, plan.files))
-    writes = [_write(file, plan) for file in plan.files if file.is_change and not file.container]
+    memory = _with_files(memory, files)
+    content = memories.dump(memory)
+    writes = [_write(file, plan) for file in files if file.is_change and not file.container]
     writes.append(Write(path, plan.memory_sha256, content, private=True))
-    keyring = _Keyring(session, plan.files)
-    commit = _Rows(shelves[0], plan).commit() if shelves else None
-    transaction.commit(writes, state_dir=session.state, store=commit, alongside=keyring)
-    return tuple(keyring.untidy)
+    shelves = [shelf for shelf in plan.shelves if _parts(shelf, files)]
+    commit = _Rows(shelves, files, plan).commit() if shelves else None
+    transaction.commit(writes, state_dir=session.state, store=commit, alongside=_Keyring(session, files))
+    return replace(plan, memory=memory, memory_sha256=disk.digest(content))
 
 
 def stop_at_unwritable(plan: Plan) -> None:
@@ -65,63 +81,40 @@ def stop_at_unwritable(plan: Plan) -> None:
         steps([_write(file, plan) for file in plan.files if file.is_change and not file.container])
 
 
-def _carried_alone(session: Session, shelf: Shelf, plan: Plan, memory: Memory) -> tuple[Plan, Memory]:
-    """One profile's rows carried out and remembered, and the plan that is left."""
-    own = [file for file in plan.files if _is_on(shelf, file)]
-    path = disk.resolve(memories.path_in(session.state))
-    memory = _with_files(memory, own)
-    content = memories.dump(memory)
-    write = Write(path, plan.memory_sha256, content, private=True)
-    rows = _Rows(shelf, plan)
-    transaction.commit([write], state_dir=session.state, store=rows.commit(), alongside=_Keyring(session, own))
-    rest = tuple(file for file in plan.files if not _is_on(shelf, file))
-    shelves = tuple(replace(other, token=rows.token) if other.path == shelf.path else other for other in plan.shelves)
-    return replace(plan, files=rest, shelves=shelves, memory_sha256=disk.digest(content)), memory
-
-
 class _Rows:
-    """The rows of one shelf as a transaction writes them.
+    """The rows of one container as a transaction writes them, whichever profiles they belong to."""
 
-    Attributes:
-        token: what they are once they are written.
-    """
-
-    def __init__(self, shelf: Shelf, plan: Plan) -> None:
-        self.token = shelf.token
-        self._shelf, self._plan = shelf, plan
+    def __init__(self, shelves: Sequence[Shelf], files: Sequence[FilePlan], plan: Plan) -> None:
+        self._one, self._shelves, self._files, self._plan = shelves[0], shelves, files, plan
 
     def commit(self) -> StoreCommit:
         """What decides over the transaction."""
-        return StoreCommit(self._shelf.path, self._shelf.token, self._write, token_now)
+        return StoreCommit(self._one.path, self._one.seen.rows, self._write, token_now)
 
     def _write(self, prepared: Callable[[str], None]) -> None:
         """Write them; the container is shut to others before a key goes in, and opened again when the last is gone."""
-        shelf, mode = self._shelf, _container_mode(self._shelf, self._plan)
-
-        def noted(token: str) -> None:
-            self.token = token
-            prepared(token)
-
+        path, mode = self._one.path, _container_mode(self._one.path, self._files, self._plan)
         if mode == _PRIVATE:
-            shelf.path.chmod(shelf.path.stat().st_mode & mode)
-        shelf.store.write(shelf.path, _parts(shelf, self._plan), shelf.token, noted)
+            path.chmod(path.stat().st_mode & mode)
+        rows = {shelf.profile: _parts(shelf, self._files) for shelf in self._shelves}
+        self._one.store.write(path, rows, self._one.seen, prepared)
         if mode not in (None, _PRIVATE):
-            shelf.path.chmod(mode)
+            path.chmod(mode)
 
 
-def _container_mode(shelf: Shelf, plan: Plan) -> int | None:
+def _container_mode(container: Path, files: Sequence[FilePlan], plan: Plan) -> int | None:
     """The permission bits that the container is to have; None where they stay."""
-    after = _with_files(plan.memory, plan.files).files
-    parts = [file for real, file in after.items() if Address.parse(real).path == shelf.path]
+    after = _with_files(plan.memory, files).files
+    parts = [file for real, file in after.items() if Address.parse(real).path == container]
     if any(layer.holds_key for file in parts for layer in file.layers):
         return _PRIVATE
-    gone = [file.remembered for file in plan.files if _is_on(shelf, file) and file.remembered]
+    gone = [file.remembered for file in files if file.container == str(container) and file.remembered]
     return next((file.mode for file in gone if file.mode is not None), None)
 
 
-def _parts(shelf: Shelf, plan: Plan) -> dict[str, str | None]:
-    """What the plan makes of the shelf's parts, by name; those that stay are left out."""
-    on_it = [file for file in plan.files if file.is_change and _is_on(shelf, file)]
+def _parts(shelf: Shelf, files: Sequence[FilePlan]) -> dict[str, str | None]:
+    """What is made of the shelf's parts, by name; those that stay are left out."""
+    on_it = [file for file in files if file.is_change and _is_on(shelf, file)]
     return {Address.parse(file.path).part: file.after for file in on_it}
 
 
@@ -131,36 +124,27 @@ def _is_on(shelf: Shelf, file: FilePlan) -> bool:
 
 
 class _Keyring(Alongside):
-    """What may be the user's old key goes there before the files are new, and what nobody needs goes after."""
+    """What may be the user's old key goes there before the files are new; see `forgetting` for what goes out."""
 
     def __init__(self, session: Session, files: Sequence[FilePlan]) -> None:
-        self.untidy: list[Message] = []
         self._session = session
         self._kept = {name: text for file in files for name, text in file.kept.items()}
-        self._forgotten = {name for file in files for name in file.forgotten}
-        self._before: dict[str, Secret | None] = {}
-
-    @cached_property
-    def _vault(self) -> Vault:
-        return self._session.open_vault()
+        self._moving = {*self._kept, *(name for file in files for name in file.forgotten)}
 
     def prepare(self) -> None:
+        if self._moving:
+            forgetting.expect(self._session, self._moving)
+        if not self._kept:
+            return
+        vault = self._session.open_vault()
         for name, text in self._kept.items():
-            self._before[name] = self._vault.get(name)
-            self._vault.set(name, Secret(text))
+            if vault.get(name) != Secret(text):
+                vault.set(name, Secret(text))
 
     def take_back(self) -> None:
-        for name, secret in self._before.items():
-            self._vault.remove(name) if secret is None else self._vault.set(name, secret)
-
-    def finish(self) -> None:
-        """A failure is only said: the files are written."""
-        try:
-            for name in self._forgotten:
-                self._vault.remove(name)
-        except SecretError as error:
-            text = f"old values that nobody needs any more stay in the keyring: {error.message}"
-            self.untidy.append(Message("warning", text))
+        """What only the new memory would have needed goes; where that fails, the next command sees to it."""
+        with suppress(ToolsyncError):
+            forgetting.removed(self._session)
 
 
 def _with_files(memory: Memory, planned: Sequence[FilePlan]) -> Memory:

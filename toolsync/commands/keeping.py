@@ -9,7 +9,7 @@ from toolsync.commands.tracing import Notice
 from toolsync.errors import NoKeyringError
 from toolsync.masking import printable
 from toolsync.plan import FilePlan
-from toolsync.remembered import vault_name, without_vault
+from toolsync.remembered import without_vault
 from toolsync.session import Session
 
 
@@ -32,12 +32,12 @@ def kept_or_told(session: Session, files: Mapping[str, FilePlan]) -> tuple[dict[
 def _unkept(file: FilePlan) -> FilePlan:
     if file.memory is None or not file.kept:
         return file
-    return replace(file, memory=without_vault(file.memory, file.path, frozenset(file.kept)), kept={})
+    return replace(file, memory=without_vault(file.memory, file.kept), kept={})
 
 
 def _notices(session: Session, file: FilePlan, error: NoKeyringError) -> Iterator[Notice]:
     for layer in file.memory.layers if file.memory else ():
         for value in layer.values:
-            if vault_name(file.path, layer.tool, layer.overlay, value.path) in file.kept:
+            if value.entry in file.kept:
                 text = f"{session.shown(file.path)}: what stands at {printable(value.path)} cannot be kept for undo"
                 yield Notice(layer.tool, f"{text}: it may be a key, and {error.message}", "Note it down, or say no.")

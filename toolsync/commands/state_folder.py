@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from toolsync import disk, transaction
+from toolsync import disk
 from toolsync.errors import FileError
-from toolsync.transaction import Write
+from toolsync.transaction.journal import write_all
 
-MEMORY, INDEX, NOTE, _LOCK = "memory.json", "keys.json", "forgetting.json", "lock"
+MEMORY, INDEX, NOTE, LOCK = "memory.json", "keys.json", "forgetting.json", "lock"
+_DRAFT = f"{NOTE}.draft"
 
-_OURS = (MEMORY, INDEX, NOTE, "crash-*.txt", ".keys-*", _LOCK)
+_OURS = (MEMORY, INDEX, NOTE, _DRAFT, "crash-*.txt", ".keys-*", LOCK)
 """What is made there, the lock last: a journal is ended, not removed."""
 
 
@@ -34,7 +36,7 @@ def _matching(state: Path, pattern: str) -> Iterator[Path]:
 
 
 def noted(state: Path) -> frozenset[str]:
-    """The keyring entries that an uninstall which did not come to its end was about to remove."""
+    """The keyring entries of old values that may be there without anybody needing them; see `forgetting`."""
     try:
         names = json.loads((state / NOTE).read_bytes())["names"]
         return frozenset(name for name in names if isinstance(name, str))
@@ -43,16 +45,32 @@ def noted(state: Path) -> frozenset[str]:
 
 
 def note(state: Path, names: frozenset[str]) -> None:
-    """Write down which keyring entries will go: once memory speaks of them no more, nobody else would know.
+    """Write them down, durably, under the lock that the caller holds; none: the note goes.
 
     Raises:
-        FileError, TransactionError: it cannot be written.
+        FileError: it cannot be written.
     """
-    if names <= noted(state):
-        return
-    content = json.dumps({"schema": "toolsync/forgetting/1", "names": sorted(names)}, indent=2) + "\n"
-    before = disk.read(state / NOTE)
-    transaction.commit([Write(before.real, before.sha256, content.encode(), private=True)], state_dir=state)
+    try:
+        if not names:
+            disk.unlink(state / NOTE)
+        elif names != noted(state):
+            content = json.dumps({"schema": "toolsync/forgetting/1", "names": sorted(names)}, indent=2) + "\n"
+            _put(state / NOTE, content.encode())
+    except OSError as error:
+        raise disk.file_error(state / NOTE, error) from error
+
+
+def _put(path: Path, raw: bytes) -> None:
+    """The file made anew, whole or not at all."""
+    draft = path.with_name(_DRAFT)
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o600)
+    try:
+        write_all(descriptor, raw)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    disk.replace(draft, path)
+    disk.sync_folder(path.parent)
 
 
 def cleared(files: Iterable[Path]) -> tuple[list[Path], list[FileError]]:
@@ -60,7 +78,7 @@ def cleared(files: Iterable[Path]) -> tuple[list[Path], list[FileError]]:
     gone: list[Path] = []
     problems: list[FileError] = []
     for path in files:
-        if path.name == _LOCK and sys.platform == "win32":
+        if path.name == LOCK and sys.platform == "win32":
             continue  # it is open; see `closed`
         try:
             disk.unlink(disk.resolve(path))
@@ -78,7 +96,7 @@ def closed(state: Path) -> bool:
     """Remove the folder if nothing is left in it, after the lock was let go; whether it is gone."""
     if sys.platform == "win32":
         with suppress(OSError):  # another toolsync has it open
-            (state / _LOCK).unlink(missing_ok=True)
+            (state / LOCK).unlink(missing_ok=True)
     with suppress(OSError):
         state.rmdir()
     return not disk.is_there(state)

@@ -18,7 +18,7 @@ from toolsync.masking import printable
 from toolsync.overlay import Edit
 from toolsync.paths import candidates
 from toolsync.plan import FilePlan, Place, Row, plan_file
-from toolsync.remembered import Memory, vault_name
+from toolsync.remembered import Memory
 from toolsync.session import Session
 from toolsync.tool import FileRow, Tool
 
@@ -156,7 +156,7 @@ class Table:
             try:
                 goes_whole = real in self._parts
                 place = Place(real, self._formats[real], self._memory.key, now, self._kept, goes_whole=goes_whole)
-                plans[real] = self._plan(place, self._agreed(real, rows_by_file[real], plans))
+                plans[real] = self._settled(place, self._agreed(real, rows_by_file[real], plans))
             except DocumentError as error:
                 path = real if real in self._parts else self.snapshots[real].path
                 problems.append(error.at(self._session.shown(path)))
@@ -174,6 +174,15 @@ class Table:
             return rows
         return [agreeing(row, self._memory.files.get(real), plans[own[0]]) for row in rows]
 
+    def _settled(self, place: Place, rows: Sequence[Row]) -> FilePlan:
+        """The plan, of a file that is not half written."""
+
+        def planned(snapshot: disk.Snapshot) -> FilePlan:
+            self.snapshots[place.path] = snapshot
+            return self._plan(place, rows)
+
+        return disk.judged(self.snapshots[place.path], planned)
+
     def _plan(self, place: Place, rows: Sequence[Row]) -> FilePlan:
         snapshot = self.snapshots[place.path]
         before = None if snapshot.raw is None else document.decoded(snapshot.raw)
@@ -185,9 +194,8 @@ class Table:
         """Nothing of the user's may be forgotten because the keyring that holds it does not answer just now."""
         for layer in plan.remembered.layers if plan.remembered else ():
             for value in layer.values:
-                name = vault_name(plan.path, layer.tool, layer.overlay, value.path)
-                error = self._unreachable.get(name)
-                if error is not None and name in plan.forgotten:
+                error = self._unreachable.get(value.entry)
+                if error is not None and value.entry in plan.forgotten:
                     what = (
                         f"{self._session.shown(plan.path)}: what stood at {printable(value.path)} lies in the keyring"
                     )

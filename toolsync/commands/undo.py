@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from toolsync import transaction
+from toolsync.commands import forgetting
 from toolsync.commands.apply import plan_messages
 from toolsync.commands.carry import carry_out, stop_at_unwritable
 from toolsync.commands.describe import described_file
@@ -23,13 +25,20 @@ def plan(session: Session, tools: Sequence[str]) -> Plan:
 
 
 def execute(session: Session, planned: Plan) -> Result:
+    """Give everything back, and remove from the keyring what nobody needs then. See `give_back` for the errors."""
+    given = give_back(session, planned)
+    return replace(given, messages=(*given.messages, *forgetting.tidied(session)))
+
+
+def give_back(session: Session, planned: Plan) -> Result:
     """Give everything back.
 
     Raises:
         ChangedError: a file changed since it was planned, and nothing was written.
         FileError, TransactionError, SecretError: the files cannot be written, and nothing was.
     """
-    untidy = () if planned.is_nothing else carry_out(session, planned, planned.memory)
+    if not planned.is_nothing:
+        carry_out(session, planned, planned.memory)
     notes = tuple(
         Message("note", f"{tool.tool.title}: {tool.tool.reload}") for tool in planned.tools if tool.tool.reload
     )
@@ -37,4 +46,4 @@ def execute(session: Session, planned: Plan) -> Result:
         "files": [described_file(session, file, planned.memory.key) for file in planned.files],
         "written": sum(file.is_change for file in planned.files),
     }
-    return Result("undo", data, (*plan_messages(session, planned), *untidy, *notes))
+    return Result("undo", data, (*plan_messages(session, planned), *notes))

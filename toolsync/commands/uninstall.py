@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from toolsync import disk
 from toolsync import memory as memories
-from toolsync.commands import planning, state_folder
+from toolsync.commands import forgetting, planning, state_folder
 from toolsync.commands import undo as undoing
 from toolsync.commands.apply import plan_messages
 from toolsync.commands.describe import described_file
 from toolsync.commands.own_keys import OwnKeys, own_keys
 from toolsync.commands.result import DONE, PROBLEM, Message, Result
-from toolsync.commands.state_folder import INDEX, NOTE
+from toolsync.commands.state_folder import INDEX, LOCK, MEMORY, NOTE
 from toolsync.commands.staying import Staying, staying
 from toolsync.errors import ChangedError, SecretError
 from toolsync.remembered import vault_names
@@ -64,7 +64,17 @@ class Plan:
     @property
     def going_files(self) -> tuple[Path, ...]:
         """The files that go."""
-        return tuple(path for path in self.files if not (self.keeps_list and path.name == INDEX))
+        return tuple(path for path in self.files if path.name not in self.staying_names)
+
+    @property
+    def staying_names(self) -> frozenset[str]:
+        """The names of the files of ours that stay."""
+        return frozenset({INDEX} if self.keeps_list else ()) | ({MEMORY, LOCK} if self.keeps_memory else frozenset())
+
+    @property
+    def keeps_memory(self) -> bool:
+        """Whether something of the user's cannot be given back yet: then it stays remembered."""
+        return any(file.memory is not None for file in self.undo.files)
 
     @property
     def keeps_list(self) -> bool:
@@ -83,10 +93,11 @@ def plan(session: Session, *, remove_keys: bool) -> Plan:
     keys = own_keys(session)
     if remove_keys and keys.problem is not None:
         raise keys.problem
-    remembered = (vault_names(path, file) for path, file in undo.memory.files.items())
+    remembered = frozenset().union(*map(vault_names, undo.memory.files.values()))
+    needed = frozenset().union(*(vault_names(file.memory) for file in undo.files if file.memory))
     return Plan(
         undo,
-        frozenset().union(*remembered, state_folder.noted(session.state)),
+        (remembered | state_folder.noted(session.state)) - needed,
         keys,
         remove_keys,
         state_folder.own_files(session.state),
@@ -117,12 +128,11 @@ def execute(session: Session, planned: Plan) -> Result:
     """
     if planned.is_nothing:
         state_folder.closed(session.state)  # left empty by a run that ended one step before its time
-        return Result("uninstall", described(session, planned), planned.keys.warnings)
-    if planned.old_values:
-        state_folder.note(session.state, planned.old_values)
-    undo = replace(planned.undo, files=tuple(replace(file, forgotten=frozenset()) for file in planned.undo.files))
+        stuck = tuple(_stuck(planned))
+        said = (*messages(session, planned), *stuck)
+        return Result("uninstall", described(session, planned), said, PROBLEM if stuck else DONE)
     had_folder = disk.is_there(session.state)
-    given = undoing.execute(session, undo)
+    given = undoing.give_back(session, planned.undo)
     with _alone(session):
         _stop_at_newcomers(session, planned)
         gone = _removed(session, planned)
@@ -151,19 +161,19 @@ def _alone(session: Session) -> AbstractContextManager[None]:
 def _stop_at_newcomers(session: Session, planned: Plan) -> None:
     """What another toolsync applied since the files were given back must not be forgotten."""
     remembered = memories.read(memories.path_in(session.state)).files
-    given = {file.path for file in planned.undo.files}
+    given = {file.path for file in planned.undo.files if file.memory is None}
     if traces(session.state) or remembered.keys() - (planned.undo.memory.files.keys() - given):
         raise ChangedError("another toolsync has applied a profile meanwhile", hint="Run the command again.")
 
 
 def _removed(session: Session, planned: Plan) -> _Gone:
     """Out of the keyring, then off the disk; what a later uninstall needs stays until that is done."""
-    gone = _Gone()
-    keep = {INDEX} if planned.keeps_list else set[str]()
+    gone = _Gone(problems=list(_stuck(planned)))
+    keep = planned.staying_names
     try:
         _empty_keyring(session, planned, gone)
     except SecretError as error:
-        keep = {NOTE, INDEX}
+        keep |= {NOTE, INDEX}
         text = f"what toolsync keeps in the keyring could not all be removed: {error.message}"
         gone.problems.append(Message("problem", text, "Run this again where the keyring answers."))
     files = [path for path in state_folder.own_files(session.state) if path.name not in keep]
@@ -173,11 +183,16 @@ def _removed(session: Session, planned: Plan) -> _Gone:
 
 
 def _empty_keyring(session: Session, planned: Plan, gone: _Gone) -> None:
-    if not planned.old_values and not planned.going_keys:
-        return
-    vault = session.open_vault()
-    for names, done in ((sorted(planned.old_values), gone.old_values), (planned.going_keys, gone.keys)):
-        done.extend(name for name in names if vault.remove(name))
+    gone.old_values = forgetting.removed(session)
+    if planned.going_keys:
+        vault = session.open_vault()
+        gone.keys.extend(name for name in planned.going_keys if vault.remove(name))
+
+
+def _stuck(planned: Plan) -> Iterator[Message]:
+    if planned.keeps_memory:
+        text = "what could not be given back stays remembered"
+        yield Message("problem", text, "Mend what stands in the way, and run this again.")
 
 
 def _left(session: Session, planned: Plan, gone: _Gone) -> Iterator[Staying]:
@@ -188,11 +203,15 @@ def _left(session: Session, planned: Plan, gone: _Gone) -> Iterator[Staying]:
     for name in planned.keys.unknown:
         yield Staying("key", f"keyring:{name}", "nobody can tell whether it is there: the keyring does not answer")
     for path in state_folder.own_files(session.state):
-        if path not in gone.files:
-            is_list = path.name in (INDEX, NOTE)
-            reason = "the names of what stays in the keyring" if is_list else "it cannot be removed"
-            yield Staying("file", session.shown(path), reason)
+        if path not in gone.files and not (planned.keeps_memory and path.name == LOCK):
+            yield Staying("file", session.shown(path), _reason(planned, path))
     yield from planned.stays
+
+
+def _reason(planned: Plan, path: Path) -> str:
+    if path.name in (INDEX, NOTE):
+        return "the names of what stays in the keyring"
+    return "it holds what could not be given back" if planned.keeps_memory else "it cannot be removed"
 
 
 def _data(session: Session, planned: Plan, gone: _Gone) -> dict[str, Any]:

@@ -99,8 +99,8 @@ def _planned(place: Place, present: Document | None, rows: Sequence[Row], memory
         changes=tuple(_changes(present, document, rows, known)),
         remembered=memory,
         memory=after,
-        kept={name: text for name, text in done.kept.items() if name in _entries(place, after)},
-        forgotten=_entries(place, memory) - _entries(place, after),
+        kept={name: text for name, text in done.kept.items() if name in _entries(after)},
+        forgotten=_entries(memory) - _entries(after),
         left=tuple(done.left),
         edits={row.name: row.edits for row in rows if row.edits},
         fault=document.fault if document else None,
@@ -118,7 +118,7 @@ def _gone_whole(place: Place, present: Document | None, rows: Sequence[Row], kno
         after=None,
         changes=tuple(_changes(present, None, rows, known)),
         remembered=known,
-        forgotten=_entries(place, known),
+        forgotten=_entries(known),
         open=dict(_open(present, known, place)),
     )
 
@@ -248,9 +248,9 @@ def _untimed(memory: FileMemory) -> FileMemory:
     return replace(memory, layers=tuple(replace(layer, applied_at="") for layer in memory.layers))
 
 
-def _entries(place: Place, memory: FileMemory | None) -> frozenset[str]:
+def _entries(memory: FileMemory | None) -> frozenset[str]:
     """The keyring entries that a file's memory needs."""
-    return vault_names(place.path, memory) if memory else frozenset()
+    return vault_names(memory) if memory else frozenset()
 
 
 def _changes(

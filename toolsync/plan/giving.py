@@ -14,7 +14,7 @@ from toolsync.document.keypath import spell
 from toolsync.errors import EditRefusedError
 from toolsync.plan.laying import Laid, sha256, stands
 from toolsync.plan.model import Left, Place, Row
-from toolsync.remembered import FileMemory, LayerMemory, Remembered, vault_name
+from toolsync.remembered import FileMemory, LayerMemory, Remembered
 
 
 def unwound(
@@ -48,11 +48,11 @@ def _inverse(layer: LayerMemory, place: Place) -> list[Splice] | None:
     if layer.inverse is None:
         return None
     back: list[Splice] = []
-    for index, splice in enumerate(layer.inverse):
+    for splice in layer.inverse:
         if isinstance(splice, Splice):
             back.append(splice)
             continue
-        text = place.kept(vault_name(place.path, layer.tool, layer.overlay, f"inverse[{index}]"))
+        text = place.kept(splice.entry)
         if text is None:
             return None
         back.append(Splice(splice.start, splice.length, text))
@@ -69,7 +69,7 @@ def given_back(document: Document, row: Row, known: LayerMemory, place: Place) -
     stuck: list[Remembered] = []
     for value in reversed(known.values):
         if value.path not in wanted:
-            document, reason = _given_back(document, known, value, place)
+            document, reason = _given_back(document, value, place)
             if reason:
                 left.append(Left(known.tool, parse_path(value.path), reason))
             if reason.startswith(_STUCK):
@@ -92,15 +92,13 @@ def swept(document: Document, containers: Sequence[str], rows: Sequence[Row]) ->
     return document
 
 
-def _given_back(document: Document, known: LayerMemory, value: Remembered, place: Place) -> tuple[Document, str]:
+def _given_back(document: Document, value: Remembered, place: Place) -> tuple[Document, str]:
     """The document with one value given back, and why it was not, or not wholly."""
     path = parse_path(value.path)
     now = document.get(path)
     if not stands(value, now, place.key):
         return document, "" if now is MISSING else "stays as it is, for it was changed after toolsync wrote it"
-    source = value.origin
-    if value.origin_kept == "keyring":
-        source = place.kept(vault_name(place.path, known.tool, known.overlay, value.path))
+    source = place.kept(value.entry) if value.entry else value.origin
     try:
         if source is not None:
             return document.set(path, Source(source)), ""

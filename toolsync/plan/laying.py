@@ -61,13 +61,13 @@ def _begun(start: Document, instead_of: str, row: Row, place: Place) -> Laid:
     assert laid.document is not None  # noqa: S101  it was there before
     assert laid.layer is not None  # noqa: S101  the row wants something
     back = (Splice(0, len(laid.document.text), instead_of),)
-    return replace(laid, layer=replace(laid.layer, inverse=back), kept=_origins(laid, place))
+    return replace(laid, layer=replace(laid.layer, inverse=back), kept=_origins(laid))
 
 
-def _origins(laid: Laid, place: Place) -> dict[str, str]:
+def _origins(laid: Laid) -> dict[str, str]:
     """What is kept of single values; the way back to a start needs no text of it."""
     assert laid.layer is not None  # noqa: S101  the caller looked
-    names = {vault_name(place.path, laid.layer.tool, laid.layer.overlay, value.path) for value in laid.layer.values}
+    names = {value.entry for value in laid.layer.values}
     return {name: text for name, text in laid.kept.items() if name in names}
 
 
@@ -110,10 +110,11 @@ def _inverse(
     back: Sequence[tuple[Splice, bool]], row: Row, place: Place, kept: dict[str, str]
 ) -> Iterable[Splice | KeptSplice]:
     """The inverse as memory may hold it: what may be a key goes to `kept`."""
-    for index, (splice, is_secret) in enumerate(back):
+    for splice, is_secret in back:
         if splice.text.strip() and not may_lie_in_memory(splice.text, secret=is_secret):
-            kept[vault_name(place.path, *row.name, f"inverse[{index}]")] = splice.text
-            yield KeptSplice(splice.start, splice.length)
+            entry = vault_name(place.key, place.path, row.name, splice.text)
+            kept[entry] = splice.text
+            yield KeptSplice(splice.start, splice.length, entry)
         else:
             yield splice
 
@@ -153,7 +154,7 @@ def with_origin(
     fresh = _remembered(edit, place)
     if earlier is not None and stands(earlier, document.get(edit.path), place.key):
         if earlier.origin is None:
-            return (replace(fresh, origin_kept=earlier.origin_kept),), {}
+            return (replace(fresh, origin_kept=earlier.origin_kept, entry=earlier.entry),), {}
         return _with_text(fresh, earlier.origin, row, place)
     source = document.source(edit.path)
     return ((fresh,), {}) if source is None else _with_text(fresh, source.text, row, place)
@@ -164,7 +165,8 @@ def _with_text(
 ) -> tuple[tuple[Remembered, ...], Mapping[str, str]]:
     """The user's own text remembered: here, or in the keyring if it may be a key."""
     if not may_lie_in_memory(text, secret=fresh.secret):
-        return (replace(fresh, origin_kept="keyring"),), {vault_name(place.path, *row.name, fresh.path): text}
+        entry = vault_name(place.key, place.path, row.name, text)
+        return (replace(fresh, origin_kept="keyring", entry=entry),), {entry: text}
     return (replace(fresh, origin=text),), {}
 
 
