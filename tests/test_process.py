@@ -5,26 +5,27 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.conftest import needs
-from toolsync import process
-from toolsync.process import running
+from toolsync.process import Process, names, running
 
 SLEEP = shutil.which("sleep") or ""
 
 
 @contextmanager
-def started(file: Path) -> Iterator[int]:
+def started(file: Path, **environ: str) -> Iterator[int]:
     """A program of that name, running; its number."""
     needs(os.name == "posix" and SLEEP, "needs a program to run")
     file.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(SLEEP, file)
-    child = subprocess.Popen([file, "60"])
+    child = subprocess.Popen([file, "60"], env=environ)
     try:
         yield child.pid
     finally:
@@ -32,23 +33,23 @@ def started(file: Path) -> Iterator[int]:
         child.wait()
 
 
-def called(name: str) -> list[int]:
-    return [one.pid for one in running() if one.is_called(name)]
+def called(name: str) -> list[Process]:
+    return [one for one in running() if one.is_called(name)]
 
 
 @pytest.mark.parametrize("name", ["code", "CODE", "code-of-a-name-of-more-than-fifteen", ".editor-server/"])
 def test_a_real_program_is_found_by_its_name_and_by_a_folder_above_it(tmp_path: Path, name: str) -> None:
     file = tmp_path / ".editor-server" / "bin" / name.lower().strip("./")
     with started(file) as pid:
-        assert pid in called(name)
-    assert pid not in called(name)
+        assert pid in [one.pid for one in called(name)]
+    assert pid not in [one.pid for one in called(name)]
 
 
 def test_it_is_found_while_its_file_was_replaced(tmp_path: Path) -> None:
     needs(Path("/proc/self/exe").exists(), "needs Linux's /proc")
     with started(tmp_path / "code-of-a-name-of-more-than-fifteen") as pid:
         (tmp_path / "code-of-a-name-of-more-than-fifteen").unlink()
-        assert called("code-of-a-name-of-more-than-fifteen") == [pid]
+        assert [one.pid for one in called("code-of-a-name-of-more-than-fifteen")] == [pid]
 
 
 def test_they_come_in_order_of_their_numbers() -> None:
@@ -58,37 +59,56 @@ def test_they_come_in_order_of_their_numbers() -> None:
     assert os.getpid() in numbers
 
 
-def test_ps_says_the_same(tmp_path: Path) -> None:
-    needs(shutil.which("ps"), "needs ps")
-    with started(tmp_path / "code") as pid:
-        found = list(process._of_ps())
-    assert [one.pid for one in found if one.pid == pid and one.is_called("code")] == [pid]
+def test_one_says_when_it_started_who_started_it_and_with_what(tmp_path: Path) -> None:
+    needs(Path("/proc/self/environ").exists(), "needs a system that shows a program's variables")
+    before = time.time()
+    with started(tmp_path / "some-tool", TOOL_URL="http://old.example") as pid:
+        (found,) = [one for one in called("some-tool") if one.pid == pid]
+        assert found.parent == os.getpid()
+        assert found.environ() == {"TOOL_URL": "http://old.example"}
+    assert found.started is not None
+    assert abs(found.started - before) < 60
+    assert found.environ() is None, "it has ended"
 
 
-def test_a_program_of_macos_is_found_by_its_bundle(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "_listed", lambda *_: f"  412 {_BUNDLE}/Contents/MacOS/Electron\n   77 /bin/zsh\n")
-    found = [one.pid for one in process._of_ps() if one.is_called("Visual Studio Code.app/")]
-    assert found == [412]
+NAMES: dict[str, tuple[str, str, Sequence[str], set[str]]] = {
+    "a program": ("codex", "/usr/bin/codex", ["codex"], {"codex", "usr/", "bin/"}),
+    "a bundle of macOS": (
+        "Electron",
+        "/Applications/Visual Studio Code.app/Contents/MacOS/Electron",
+        [],
+        {"electron", "applications/", "visual studio code.app/", "contents/", "macos/"},
+    ),
+    "a program of Windows": ("Code.exe", r"C:\Apps\Code.exe", [], {"code", "apps/"}),
+    "one that shows nothing": ("sshd", "", [], {"sshd"}),
+    "a link that Node runs": ("node", "/bin/node", ["node", "/usr/bin/claude", "-p"], {"node", "bin/", "claude"}),
+    "a package that Node runs": (
+        "MainThread",
+        "/bin/node",
+        ["node", "--no-warnings", "/lib/node_modules/@openai/codex/bin/codex.js"],
+        {"mainthread", "node", "bin/", "codex"},
+    ),
+    "a script of one's own": ("python3", "/bin/python3", ["python3", "code.py"], {"python3", "bin/"}),
+    "an interpreter alone": ("node", "/bin/node", ["node"], {"node", "bin/"}),
+}
 
 
-_BUNDLE = "/Applications/Visual Studio Code.app"
-
-
-def test_a_program_of_windows_is_found_without_its_suffix(monkeypatch: pytest.MonkeyPatch) -> None:
-    listed = '"System","4","Services","0","8 K"\n"Code.exe","5120","Console","1","123,456 K"\n'
-    monkeypatch.setattr(process, "_listed", lambda *_: listed)
-    assert [one.pid for one in process._of_windows() if one.is_called("code")] == [5120]
+@pytest.mark.parametrize(("name", "file", "argv", "expected"), NAMES.values(), ids=NAMES)
+def test_what_a_program_may_be_called(name: str, file: str, argv: Sequence[str], expected: set[str]) -> None:
+    assert names(name, file, argv) == expected
 
 
 def test_a_system_that_does_not_say_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    def nothing() -> Iterator[process.Process]:
+    def nothing() -> Iterator[psutil.Process]:
         raise OSError("no")
 
-    monkeypatch.setattr(process, "_found", nothing)
+    monkeypatch.setattr(psutil, "process_iter", nothing)
     assert running() == ()
 
 
-def test_a_lister_that_fails_or_is_missing_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    for command in ("false", "there-is-no-such-program"):
-        monkeypatch.setattr(process, "_found", lambda command=command: process._listed(command))
-        assert running() == ()
+def test_a_program_that_ends_while_it_is_looked_at_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone(process: psutil.Process) -> float:
+        raise psutil.NoSuchProcess(process.pid)
+
+    monkeypatch.setattr(psutil.Process, "create_time", gone)
+    assert list(running()) == []

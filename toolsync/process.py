@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path, PurePath, PurePosixPath
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import PurePath, PurePosixPath, PureWindowsPath
+from typing import TYPE_CHECKING
 
-_SECONDS = 5.0
-"""How long the system's own program may take to list them."""
+if TYPE_CHECKING:
+    import psutil
+
+
+def _unreadable() -> None:
+    return None
 
 
 @dataclass(frozen=True)
@@ -18,11 +23,18 @@ class Process:
 
     Attributes:
         pid: its number.
-        names: what it may be called: its own name, its file's name, and `FOLDER/` for each folder that this lies in.
+        names: what it may be called: its own name, its file's name, that of the script that it runs, and `FOLDER/` for
+            each folder that the file lies in.
+        parent: the number of the program that started it, if that is known.
+        started: when, in seconds since 1970; None where the system does not say.
+        environ: the variables that it was started with; None where they are not ours to read.
     """
 
     pid: int
     names: frozenset[str]
+    parent: int | None = None
+    started: float | None = None
+    environ: Callable[[], Mapping[str, str] | None] = field(default=_unreadable, repr=False, compare=False)
 
     def is_called(self, name: str) -> bool:
         """Whether `name` is one of its names; capitals do not count."""
@@ -35,67 +47,80 @@ Running = Callable[[], Iterable[Process]]
 
 def running() -> Sequence[Process]:
     """Every process of this user that can be seen, in order of their numbers; none where the system does not say."""
+    import psutil  # costs as much as a start
+
     try:
-        return sorted(_found(), key=lambda process: process.pid)
-    except (OSError, ValueError):
+        return sorted(_found(psutil.process_iter()), key=lambda process: process.pid)
+    except (OSError, ValueError, psutil.Error):
         return ()
 
 
-def _found() -> Iterator[Process]:
-    if sys.platform == "win32":
-        return _of_windows()
-    return _of_proc(Path("/proc")) if Path("/proc/self/comm").exists() else _of_ps()
+def _found(processes: Iterable[psutil.Process]) -> Iterator[Process]:
+    import psutil
 
-
-def _of_proc(proc: Path) -> Iterator[Process]:
-    """What Linux says (proc(5)): `comm` is the program's name, cut to 15 bytes, and `exe` its file."""
-    user = os.getuid()
-    for folder in os.scandir(proc):
-        if not folder.name.isdecimal():
-            continue
+    user = os.getuid() if hasattr(os, "getuid") else None
+    for process in processes:
         try:
-            if folder.stat().st_uid != user:
-                continue
-            comm = Path(folder.path, "comm").read_text(encoding="utf-8", errors="replace").strip()
-        except OSError:  # it has ended meanwhile
+            with process.oneshot():
+                if user is None or process.uids().real == user:
+                    yield _process(process)
+        except psutil.Error:  # it has ended meanwhile, or is not ours to look at
             continue
-        yield Process(int(folder.name), frozenset({comm.lower(), *_names(_file(folder.path))}))
 
 
-def _file(folder: str) -> PurePath:
-    try:
-        return PurePosixPath(str(Path(folder, "exe").readlink()).removesuffix(" (deleted)"))
-    except OSError:  # not for us to see
-        return PurePosixPath()
-
-
-def _of_ps() -> Iterator[Process]:
-    """What macOS and the BSDs say (ps(1)): `comm` is the program's file."""
-    for line in _listed("ps", "-U", str(os.getuid()), "-o", "pid=,comm=").splitlines():
-        pid, _, file = line.strip().partition(" ")
-        yield Process(int(pid), frozenset(_names(PurePosixPath(file.strip()))))
-
-
-def _of_windows() -> Iterator[Process]:
-    import csv
-
-    for row in csv.reader(_listed("tasklist", "/FO", "CSV", "/NH").splitlines()):
-        if len(row) > 1 and row[1].isdecimal():
-            yield Process(int(row[1]), frozenset(_names(PurePosixPath(row[0]))))
-
-
-def _listed(*argv: str) -> str:
-    import subprocess
+def _process(process: psutil.Process) -> Process:
+    import psutil
 
     try:
-        return subprocess.check_output(
-            argv, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True, errors="replace", timeout=_SECONDS
-        )
-    except subprocess.SubprocessError as error:
-        raise OSError(str(error)) from error
+        file, argv = process.exe(), process.cmdline()
+    except psutil.AccessDenied:
+        file, argv = "", []
+    return Process(
+        pid=process.pid,
+        names=names(process.name(), file, argv),
+        parent=process.ppid(),
+        started=process.create_time(),
+        environ=partial(_environ, process),
+    )
 
 
-def _names(file: PurePath) -> Iterator[str]:
-    if file.name:
-        yield file.name.lower().removesuffix(".exe")
-    yield from (f"{folder.name.lower()}/" for folder in file.parents if folder.name)
+def _environ(process: psutil.Process) -> Mapping[str, str] | None:
+    import psutil
+
+    try:
+        return process.environ()
+    except (psutil.Error, OSError):
+        return None
+
+
+def names(name: str, file: str, argv: Sequence[str]) -> frozenset[str]:
+    """What a program may be called, in lower case.
+
+    Args:
+        name: what the system calls it.
+        file: its file, or "".
+        argv: its command line, or nothing.
+    """
+    path = _path(file)
+    found = {_bare(name), _bare(path.name), *(f"{folder.name.lower()}/" for folder in path.parents if folder.name)}
+    return frozenset({*found, *_script(path, argv)} - {""})
+
+
+_INTERPRETERS = ("node", "bun", "deno", "python", "ruby")
+
+
+def _script(file: PurePath, argv: Sequence[str]) -> Iterator[str]:
+    """What an interpreter runs, by the name that people call it by: a link without a suffix, or a package's program."""
+    if not _bare(file.name).startswith(_INTERPRETERS):
+        return
+    script = _path(next((word for word in argv[1:] if not word.startswith("-")), ""))
+    if not script.suffix or "node_modules" in script.parts:
+        yield script.stem.lower()
+
+
+def _path(text: str) -> PurePath:
+    return PureWindowsPath(text) if "\\" in text else PurePosixPath(text)
+
+
+def _bare(name: str) -> str:
+    return name.lower().removesuffix(".exe")
