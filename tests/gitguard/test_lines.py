@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.conftest import needs
 from tests.gitguard.conftest import Home
 from toolsync import disk, gitguard
-from toolsync.gitguard.ignoring import pattern, temp_pattern
+from toolsync.gitguard.ignoring import beside_pattern, pattern
 
 NAMES = {
     "plain": ("tool/settings.json", "/tool/settings.json", "/tool/.toolsync-*.tmp"),
@@ -34,7 +34,7 @@ NAMES = {
 
 @pytest.mark.parametrize(("name", "line", "temp_line"), NAMES.values(), ids=NAMES)
 def test_a_name_is_spelled_as_a_pattern(name: str, line: str, temp_line: str) -> None:
-    assert (pattern(Path(name)), temp_pattern(Path(name))) == (line, temp_line)
+    assert (pattern(Path(name)), beside_pattern(Path(name), is_database=False)) == (line, temp_line)
 
 
 @pytest.mark.parametrize(("name", "line", "temp_line"), NAMES.values(), ids=NAMES)

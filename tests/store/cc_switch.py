@@ -126,7 +126,7 @@ class Home:
     def write(self, parts: Mapping[str, str | None]) -> str:
         """Read, and write these parts; the new token."""
         tokens: list[str] = []
-        self.store.write(self.database, parts, self.store.read(self.database)[1], tokens.append)
+        self.store.write(self.database, {"work": parts}, self.store.read(self.database)[1], tokens.append)
         return tokens[-1]
 
     def choose(self, app: str, id: str, *, where: str = "both") -> None:

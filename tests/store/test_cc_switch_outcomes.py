@@ -14,7 +14,7 @@ import pytest
 from tests.store.cc_switch import CLAUDE, CODEX, NOW_MS, OPENCODE, ROW, SCHEMAS, Home, add_neighbours
 from tests.store.cc_switch import home as made
 from toolsync.errors import ChangedError, StoreError
-from toolsync.store import token_now
+from toolsync.store import Moment, token_now
 from toolsync.store.cc_switch import CcSwitch
 
 
@@ -63,7 +63,7 @@ def test_a_new_row_stands_behind_the_others_and_is_not_chosen(home: Home) -> Non
 def test_what_was_written_is_read(home: Home) -> None:
     token = home.write(CLAUDE | CODEX)
     parts, now = home.store.read(home.database)
-    assert now == token == token_now(str(home.database))
+    assert now.rows == token == token_now(str(home.database))
     assert {name: parts[name] for name in CODEX if name.count("/") == 2} == {
         "codex/settings_config/config": CODEX["codex/settings_config/config"]
     }
@@ -163,20 +163,20 @@ def test_a_choice_of_a_row_that_is_gone_does_not_count(home: Home) -> None:
 
 def test_rows_that_changed_after_they_were_read_are_not_written(home: Home) -> None:
     _with_row(home)
-    token = home.store.read(home.database)[1]
+    seen = home.store.read(home.database)[1]
     home.run('UPDATE providers SET settings_config = \'{ "model": "theirs" }\' WHERE id = ?', ROW)
     before = home.everything()
-    with pytest.raises(ChangedError, match="changed after they were read"):
-        home.store.write(home.database, CLAUDE, token, lambda _: pytest.fail("must not come so far"))
+    with pytest.raises(ChangedError, match="after they were read"):
+        home.store.write(home.database, {"work": CLAUDE}, seen, lambda _: pytest.fail("must not come so far"))
     assert home.everything() == before
 
 
 def test_what_the_proxy_counts_meanwhile_is_no_change(home: Home) -> None:
     _with_row(home)
-    token = home.store.read(home.database)[1]
+    seen = home.store.read(home.database)[1]
     home.run("UPDATE provider_health SET is_healthy = 0 WHERE provider_id = ?", ROW)
     home.run("UPDATE providers SET in_failover_queue = 0 WHERE id = ?", ROW)
-    home.store.write(home.database, CLAUDE, token, lambda _: None)
+    home.store.write(home.database, {"work": CLAUDE}, seen, lambda _: None)
     row = home.row("claude")
     assert row is not None
     assert row["in_failover_queue"] == 0
@@ -185,8 +185,8 @@ def test_what_the_proxy_counts_meanwhile_is_no_change(home: Home) -> None:
 def test_the_token_is_of_all_profiles(home: Home) -> None:
     other = CcSwitch("home", home.places, now_ms=lambda: NOW_MS)
     before = token_now(str(home.database))
-    other.write(home.database, CLAUDE, other.read(home.database)[1], lambda _: None)
-    assert token_now(str(home.database)) == home.store.read(home.database)[1] != before
+    other.write(home.database, {"home": CLAUDE}, other.read(home.database)[1], lambda _: None)
+    assert token_now(str(home.database)) == home.store.read(home.database)[1].rows != before
     assert home.store.read(home.database)[0] == {}
 
 
@@ -197,7 +197,7 @@ def test_what_prepared_raises_leaves_all_as_it_was(home: Home) -> None:
         raise OSError("no space for the journal")
 
     with pytest.raises(OSError, match="no space"):
-        home.store.write(home.database, CLAUDE, home.store.read(home.database)[1], fails)
+        home.store.write(home.database, {"work": CLAUDE}, home.store.read(home.database)[1], fails)
     assert home.everything() == before
 
 
@@ -220,12 +220,12 @@ def test_version_and_journal_mode_stay(home: Home) -> None:
 
 @pytest.mark.parametrize("lock", ["EXCLUSIVE", "IMMEDIATE"])
 def test_a_lock_is_waited_for_and_then_named(home: Home, lock: str) -> None:
-    token = home.store.read(home.database)[1]
+    seen = home.store.read(home.database)[1]
     before = home.everything()
     with home.connection() as other:
         other.execute(f"BEGIN {lock}")
         with pytest.raises(StoreError, match=r"locked for 0\.05 seconds") as caught:
-            home.store.write(home.database, CLAUDE, token, lambda _: pytest.fail("must not come so far"))
+            home.store.write(home.database, {"work": CLAUDE}, seen, lambda _: pytest.fail("must not come so far"))
         if lock == "EXCLUSIVE":
             with pytest.raises(StoreError, match="locked"):
                 home.store.read(home.database)
@@ -235,14 +235,14 @@ def test_a_lock_is_waited_for_and_then_named(home: Home, lock: str) -> None:
 
 def test_a_reader_that_stays_stops_the_commit_and_leaves_all_as_it_was(home: Home) -> None:
     before = home.everything()
-    token = home.store.read(home.database)[1]
+    seen = home.store.read(home.database)[1]
     with home.connection() as other:
         other.execute("BEGIN")
         other.execute("SELECT * FROM providers").fetchone()
         with pytest.raises(StoreError, match="locked"):
-            home.store.write(home.database, CLAUDE, token, lambda _: None)
+            home.store.write(home.database, {"work": CLAUDE}, seen, lambda _: None)
     assert home.everything() == before
-    assert token_now(str(home.database)) == token
+    assert token_now(str(home.database)) == seen.rows
 
 
 def test_a_journal_that_a_crash_left_is_rolled_back_first(home: Home, tmp_path: Path) -> None:
@@ -315,7 +315,7 @@ def test_a_database_that_is_none_is_named_and_left(home: Home, harm: Callable[[H
         home.store.read(home.database)
     assert caught.value.hint
     with pytest.raises(StoreError, match=said):
-        home.store.write(home.database, CLAUDE, "", lambda _: None)
+        home.store.write(home.database, {"work": CLAUDE}, Moment("", ""), lambda _: None)
     assert (home.database.read_bytes() if home.database.is_file() else None) == before
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from tests.store.cc_switch import CLAUDE, CODEX, ROW, Home
 from tests.store.cc_switch import home as made
 from toolsync import disk
 from toolsync.errors import ChangedError, StoreError, TransactionError
-from toolsync.store import cc_switch, token_now
+from toolsync.store import Moment, cc_switch, token_now
 from toolsync.transaction import StoreCommit, Write, commit, recover
 
 _OLD, _NEW = b'{"old": 1}\n', b'{"new": 1}\n'
@@ -26,11 +27,13 @@ def home(tmp_path: Path) -> Home:
     return home
 
 
-def _commit(home: Home, token: str | None = None) -> None:
-    read = token or home.store.read(home.database)[1]
-    stores = StoreCommit(
-        home.database, read, lambda prepared: home.store.write(home.database, CLAUDE, read, prepared), token_now
-    )
+def _commit(home: Home, seen: Moment | None = None) -> None:
+    read = seen or home.store.read(home.database)[1]
+
+    def write(prepared: Callable[[str], None]) -> None:
+        home.store.write(home.database, {"work": CLAUDE}, read, prepared)
+
+    stores = StoreCommit(home.database, read.rows, write, token_now)
     file = home.path / ".claude" / "settings.json"
     writes = [Write(file, expected=disk.digest(_OLD), content=_NEW)]
     commit(writes, state_dir=home.path / "state", store=stores)
@@ -48,19 +51,19 @@ def test_both_are_written(home: Home) -> None:
 
 
 def test_rows_that_changed_leave_both_old(home: Home) -> None:
-    token = home.store.read(home.database)[1]
+    seen = home.store.read(home.database)[1]
     home.run("UPDATE providers SET name = 'Theirs' WHERE id = ?", ROW)
     with pytest.raises(ChangedError):
-        _commit(home, token)
+        _commit(home, seen)
     assert _is_new(home) == (False, False)
 
 
 def test_a_lock_leaves_both_old(home: Home) -> None:
-    token = home.store.read(home.database)[1]
+    seen = home.store.read(home.database)[1]
     with home.connection() as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreError, match="locked"):
-            _commit(home, token)
+            _commit(home, seen)
     assert _is_new(home) == (False, False)
     assert recover(home.path / "state", token_now=token_now) is None
 
@@ -83,12 +86,12 @@ def write(prepared):
         prepared(token)
         if moment == "before the commit":
             os._exit(9)
-    home.store.write(home.database, CLAUDE, read, almost)
+    home.store.write(home.database, {"work": CLAUDE}, read, almost)
     os._exit(9)
 
 file = home.path / ".claude" / "settings.json"
 writes = [Write(file, expected=disk.digest(file.read_bytes()), content=b'{"new": 1}\\n')]
-commit(writes, state_dir=home.path / "state", store=StoreCommit(home.database, read, write, token_now))
+commit(writes, state_dir=home.path / "state", store=StoreCommit(home.database, read.rows, write, token_now))
 """
 
 

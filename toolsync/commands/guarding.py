@@ -9,7 +9,7 @@ from pathlib import Path
 from toolsync import disk, document, gitguard
 from toolsync.commands.result import Message
 from toolsync.document import parse_path
-from toolsync.errors import ExposedKeyError
+from toolsync.errors import DocumentError, ExposedKeyError
 from toolsync.gitguard import Verdict
 from toolsync.masking import printable
 from toolsync.plan import FilePlan
@@ -30,7 +30,7 @@ def ignored_lines(
         DocumentError, FileError: an ignore file that we wrote to cannot be read.
     """
     keyed = {Path(file.container or file.path): file for file in files if file.holds_key}
-    missing = {verdict.file: verdict.lines for verdict in _verdicts(session, keyed)} if fix else {}
+    missing = {verdict.file: verdict.lines for verdict in _verdicts(session, keyed.values())} if fix else {}
     wanted: dict[Path, dict[str, Sequence[str]]] = {}
     for path, file in keyed.items():
         ignore_file = gitguard.ignore_file(path)
@@ -38,9 +38,7 @@ def ignored_lines(
             continue
         present = _ours(ignore_file, memory)
         for tool in _tools(file):
-            lines = [
-                line for line in gitguard.lines(path) if line in present.get(tool, ()) or line in missing.get(path, ())
-            ]
+            lines = [line for line in _lines(file) if line in present.get(tool, ()) or line in missing.get(path, ())]
             if lines:
                 tools = wanted.setdefault(ignore_file, {})
                 tools[tool] = tuple(dict.fromkeys([*tools.get(tool, ()), *lines]))
@@ -57,15 +55,27 @@ def _ours(ignore_file: Path, memory: Memory) -> dict[str, list[str]]:
     layers = memory.files.get(str(disk.resolve(ignore_file)), FileMemory()).layers
     if not layers:
         return {}
-    there = _patterns(disk.read(ignore_file).raw)
+    there = _patterns(disk.read(ignore_file))
     return {
         layer.tool: [line for value in layer.values if (line := str(parse_path(value.path)[0])) in there]
         for layer in layers
     }
 
 
-def _patterns(raw: bytes | None) -> Mapping[str, bool]:
-    found: Mapping[str, bool] = document.parse(raw or b"", "gitignore").data
+def _lines(file: FilePlan) -> tuple[str, ...]:
+    """What keeps a planned file, and what lies beside it, out of git."""
+    return gitguard.lines(Path(file.container or file.path), is_database=bool(file.container))
+
+
+def _patterns(ignore_file: disk.Snapshot) -> Mapping[str, bool]:
+    try:
+        return _patterns_in(ignore_file.raw or b"")
+    except DocumentError as error:
+        raise error.at(disk.shown(ignore_file.path)) from error
+
+
+def _patterns_in(raw: bytes) -> Mapping[str, bool]:
+    found: Mapping[str, bool] = document.parse(raw, "gitignore").data
     return found
 
 
@@ -80,8 +90,13 @@ def uncovered(session: Session, files: Sequence[FilePlan]) -> Iterator[Message]:
             yield Message("warning", text, f"If it is a key: `{printable(line)}` in {session.shown(ignore_file)}.")
 
 
+def only_gains(file: FilePlan) -> bool:
+    """Whether it is an ignore file to which lines are added, and from which none goes."""
+    return file.format == "gitignore" and file.is_change and file.after is not None and not _gone(file)
+
+
 def _gone(file: FilePlan) -> set[str]:
-    return {*_patterns((file.before or "").encode())} - {*_patterns((file.after or "").encode())}
+    return {*_patterns_in((file.before or "").encode())} - {*_patterns_in((file.after or "").encode())}
 
 
 def stop_at_exposed(session: Session, files: Sequence[FilePlan]) -> None:
@@ -121,8 +136,8 @@ def _planned_ignores(files: Iterable[FilePlan]) -> Mapping[Path, str | None]:
     return {Path(file.path): file.after for file in files if file.format == "gitignore" and file.is_change}
 
 
-def _keyed(files: Iterable[FilePlan]) -> list[Path]:
-    return [Path(file.container or file.path) for file in files if file.holds_key]
+def _keyed(files: Iterable[FilePlan]) -> list[FilePlan]:
+    return [file for file in files if file.holds_key]
 
 
 def still_exposed(session: Session, files: Sequence[FilePlan]) -> list[Message]:
@@ -133,10 +148,14 @@ def still_exposed(session: Session, files: Sequence[FilePlan]) -> list[Message]:
 
 
 def _verdicts(
-    session: Session, keyed: Iterable[Path], planned: Mapping[Path, str | None] | None = None
+    session: Session, keyed: Iterable[FilePlan], planned: Mapping[Path, str | None] | None = None
 ) -> Iterator[Verdict]:
     places = session.places
-    for verdict in gitguard.look(tuple(keyed), home=places.home, environ=places.environ, planned=planned):
+    files = {Path(file.container or file.path): bool(file.container) for file in keyed}
+    databases = [path for path, is_database in files.items() if is_database]
+    for verdict in gitguard.look(
+        tuple(files), home=places.home, environ=places.environ, planned=planned, databases=databases
+    ):
         if verdict.state not in ("outside", "ignored"):
             yield verdict
 
@@ -173,8 +192,8 @@ def _exposed(session: Session, verdict: Verdict, planned: Mapping[Path, str | No
     ignore_file = gitguard.ignore_file(verdict.file)
     assert ignore_file is not None  # noqa: S101  it lies in a repository
     what = "git does not ignore it"
-    if verdict.lines == gitguard.lines(verdict.file)[1:]:
-        what = "git does not ignore the temp files that it is replaced by"
+    if gitguard.lines(verdict.file)[0] not in verdict.lines:
+        what = "git does not ignore what holds it beside that file, for a moment or longer"
     if _lacks(ignore_file, verdict, planned):
         return what, _addition(session, ignore_file, verdict.lines)
     shown, lines = session.shown(ignore_file), _quoted(verdict.lines)
@@ -201,5 +220,5 @@ def _quoted(lines: Iterable[str]) -> str:
 def _standing(ignore_file: Path, planned: Mapping[Path, str | None]) -> Mapping[str, bool]:
     snapshot = disk.read(ignore_file)
     if snapshot.real in planned:
-        return _patterns((planned[snapshot.real] or "").encode())
-    return _patterns(snapshot.raw)
+        return _patterns_in((planned[snapshot.real] or "").encode())
+    return _patterns(snapshot)

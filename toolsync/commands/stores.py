@@ -12,7 +12,7 @@ from toolsync import disk
 from toolsync.errors import StoreError
 from toolsync.paths import candidates
 from toolsync.session import Session
-from toolsync.store import Live, Store, Token, store
+from toolsync.store import Live, Moment, Store, store
 from toolsync.tool import FileRow, Tool
 
 _SIGN = "#"
@@ -66,7 +66,7 @@ class Shelf:
         path: the container, links followed.
         profile: whose rows these are.
         parts: their texts, by name.
-        token: what they were then.
+        seen: the container at that moment.
         status: of the container's file.
     """
 
@@ -74,7 +74,7 @@ class Shelf:
     path: Path
     profile: str
     parts: Mapping[str, str]
-    token: Token
+    seen: Moment
     status: os.stat_result
 
     @cached_property
@@ -144,8 +144,8 @@ class Shelves:
             return int(self._session.clock().timestamp() * 1000)
 
         kind = store(name, profile, self._session.places, now_ms)
-        parts, token = kind.read(path)
-        return Shelf(kind, path, profile, parts, token, path.stat())
+        parts, seen = kind.read(path)
+        return Shelf(kind, path, profile, parts, seen, path.stat())
 
 
 def container(session: Session, row: FileRow) -> Path | None:

@@ -53,15 +53,20 @@ def _any_bytes(match: re.Match[str]) -> str:
     return "?" * len(match[0].encode(errors="surrogateescape"))
 
 
-def temp_pattern(relative: PurePath) -> str:
-    """The anchored pattern for the names that the new content of a file has until it is renamed."""
+def beside_pattern(relative: PurePath, *, is_database: bool) -> str:
+    """The anchored pattern for what holds a file's content beside it, for a while or for good.
+
+    The new content of a file, until it is renamed; the journals of an SQLite database (`-journal`, `-wal`).
+    """
+    if is_database:
+        return f"{pattern(relative)}-*"
     folder = pattern(relative.parent) if relative.parent.parts else ""
     return f"{folder}/{disk.TEMP_NAMES}"
 
 
-def temp_sample(path: Path) -> Path:
-    """One of those names."""
-    return path.with_name(disk.TEMP_NAMES.replace("*", "0" * 16))
+def beside_sample(path: Path, *, is_database: bool) -> Path:
+    """One of those files."""
+    return path.with_name(f"{path.name}-journal" if is_database else disk.TEMP_NAMES.replace("*", "0" * 16))
 
 
 def deciding(

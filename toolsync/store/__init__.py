@@ -8,6 +8,7 @@ another, the outer holds an empty string in its place, and is given the inner on
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Literal, Protocol, cast
@@ -18,6 +19,20 @@ from toolsync.paths import Places
 Token = str
 """What the rows of a store were at one moment: a digest, so that the journal may hold it."""
 
+
+@dataclass(frozen=True)
+class Moment:
+    """A store at the moment when it was read: what is planned from that holds only as long as it stays so.
+
+    Attributes:
+        rows: of every row of ours, whichever profile it belongs to.
+        chosen: which rows were chosen, ours or not: the files that they stand for are planned with them.
+    """
+
+    rows: Token
+    chosen: str
+
+
 Live = Literal["ours", "theirs", "taken over"]
 """Whose values a tool's own file holds: the store's row of ours, another row, or a local proxy of the store's owner."""
 
@@ -25,8 +40,8 @@ Live = Literal["ours", "theirs", "taken over"]
 class Store(Protocol):
     """A container, as one profile sees it: its own rows, and nobody else's."""
 
-    def read(self, path: Path) -> tuple[Mapping[str, str], Token]:
-        """The parts that are there, by name, and the token for `write`.
+    def read(self, path: Path) -> tuple[Mapping[str, str], Moment]:
+        """The parts that are there, by name, and the moment for `write`.
 
         Raises:
             StoreError: it cannot be read, or is not what this store knows.
@@ -40,18 +55,18 @@ class Store(Protocol):
         """
 
     def write(
-        self, path: Path, parts: Mapping[str, str | None], token: Token, prepared: Callable[[Token], None]
+        self, path: Path, rows: Mapping[str, Mapping[str, str | None]], seen: Moment, prepared: Callable[[Token], None]
     ) -> None:
         """Make the named parts what is given, all of them or none; the others stay. None removes a whole row.
 
         Args:
             path: the container.
-            parts: new texts by name.
-            token: what `read` gave with the texts that these were made from.
+            rows: new texts by profile (those of others too) and part.
+            seen: what `read` gave with the texts that these were made from.
             prepared: called with the new token directly before the commit; what it raises leaves everything old.
 
         Raises:
-            ChangedError: the rows are not what they were at `token`.
+            ChangedError: the rows are not what they were then, or others are chosen.
             StoreError: it cannot be written; nothing was changed.
         """
 

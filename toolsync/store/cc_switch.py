@@ -18,7 +18,7 @@ from toolsync.disk import shown
 from toolsync.errors import ChangedError, StoreError
 from toolsync.masking import printable
 from toolsync.paths import Places
-from toolsync.store import Live, Token, cc_switch_home, cc_switch_live, cc_switch_table, sqlite
+from toolsync.store import Live, Moment, Token, cc_switch_home, cc_switch_live, cc_switch_table, sqlite
 from toolsync.store.cc_switch_row import APPS, EMPTY_COLUMNS, Row, part_names, parts_of, row_of, settings_parts
 
 _WAIT_SECONDS = 10.0
@@ -55,15 +55,15 @@ class CcSwitch:
         now_ms: Callable[[], int],
         wait_seconds: float = _WAIT_SECONDS,
     ) -> None:
-        self.id = f"toolsync-{profile}"
+        self.id = _id(profile)
         self._places, self._wait_seconds, self._now_ms = places, wait_seconds, now_ms
 
-    def read(self, path: Path) -> tuple[Mapping[str, str], Token]:
+    def read(self, path: Path) -> tuple[Mapping[str, str], Moment]:
         """See `Store.read`."""
         with sqlite.reading(path, self._wait_seconds) as database:
             cc_switch_table.check(database, path)
-            rows, token = self._rows(database), cc_switch_table.token(database)
-        return {name: text for app, row in rows.items() for name, text in parts_of(app, row).items()}, token
+            rows, seen = _rows(database, self.id), self._moment(database)
+        return {name: text for app, row in rows.items() for name, text in parts_of(app, row).items()}, seen
 
     def start(self, path: Path, part: str) -> str | None:
         """See `Store.start`: choosing a row replaces the live file, so a new row begins as that file.
@@ -79,7 +79,7 @@ class CcSwitch:
         return outer if part == settings else inner or None
 
     def write(
-        self, path: Path, parts: Mapping[str, str | None], token: Token, prepared: Callable[[Token], None]
+        self, path: Path, rows: Mapping[str, Mapping[str, str | None]], seen: Moment, prepared: Callable[[Token], None]
     ) -> None:
         """See `Store.write`. A row that is chosen is never removed, for then CC Switch would show none.
 
@@ -87,20 +87,26 @@ class CcSwitch:
         """
         with sqlite.writing(path, self._wait_seconds) as database:
             cc_switch_table.check(database, path)
-            if cc_switch_table.token(database) != token:
+            if self._moment(database) != seen:
                 raise ChangedError(
-                    f"{shown(path)}: its rows were changed after they were read", hint="Run the command again."
+                    f"{shown(path)}: its rows were changed, or others chosen, after they were read",
+                    hint="Run the command again.",
                 )
-            present = self._rows(database)
-            wanted = _wanted(present, parts)
-            for app in present.keys() - wanted.keys():
-                self._remove(database, app)
-            for app, row in wanted.items():
-                if row != present.get(app):
-                    cc_switch_table.put(database, (self.id, app), row, self._now_ms())
-            if self._rows(database) != wanted:  # a trigger of somebody's
-                raise StoreError(f"{shown(path)}: it does not keep what is written", hint="Nothing was changed.")
+            for profile, parts in rows.items():
+                self._write(database, path, _id(profile), parts)
             prepared(cc_switch_table.token(database))
+
+    def _write(self, database: sqlite3.Connection, path: Path, id: str, parts: Mapping[str, str | None]) -> None:
+        """The rows of one profile."""
+        present = _rows(database, id)
+        wanted = _wanted(present, parts)
+        for app in present.keys() - wanted.keys():
+            self._remove(database, (id, app))
+        for app, row in wanted.items():
+            if row != present.get(app):
+                cc_switch_table.put(database, (id, app), row, self._now_ms())
+        if _rows(database, id) != wanted:  # a trigger of somebody's
+            raise StoreError(f"{shown(path)}: it does not keep what is written", hint="Nothing was changed.")
 
     def live(self, path: Path) -> Mapping[str, Live]:
         """See `Store.live`."""
@@ -139,17 +145,18 @@ class CcSwitch:
         sentence = f"Choosing our row for Codex in CC Switch takes the ChatGPT login out of auth.json, and {fate}"
         return (f"{sentence}. CC Switch can be set to keep Codex's official login.",)
 
-    def _rows(self, database: sqlite3.Connection) -> dict[str, Row]:
-        return {app: row for app, row in cc_switch_table.rows(database, self.id).items() if app in APPS}
+    def _moment(self, database: sqlite3.Connection) -> Moment:
+        chosen = {app: self._chosen(database, app) for app in _CURRENT}
+        return Moment(cc_switch_table.token(database), repr(chosen))
 
-    def _remove(self, database: sqlite3.Connection, app: str) -> None:
-        is_flagged = cc_switch_table.is_flagged(database, (self.id, app))
-        if is_flagged or self._chosen(database, app) == self.id:
+    def _remove(self, database: sqlite3.Connection, key: cc_switch_table.RowKey) -> None:
+        id, app = key
+        if cc_switch_table.is_flagged(database, key) or self._chosen(database, app) == id:
             raise StoreError(
-                f"the row '{self.id}' for {app} is the one that is chosen in CC Switch, and cannot be removed",
+                f"the row '{id}' for {app} is the one that is chosen in CC Switch, and cannot be removed",
                 hint=f"Choose another provider for {app} in CC Switch, then run the command again.",
             )
-        cc_switch_table.remove(database, (self.id, app))
+        cc_switch_table.remove(database, key)
 
     def _chosen(self, database: sqlite3.Connection, app: str) -> str | None:
         """The id of the chosen row: the one that settings.json names if it exists, else the one that is flagged.
@@ -173,6 +180,14 @@ class CcSwitch:
             is_free = copy is None and not cc_switch_live.is_taken_over(live.values())
             return cc_switch_live.as_settings(app, live if is_free else {})
         return cc_switch_live.without_login(copy) if app == "codex" else copy
+
+
+def _id(profile: str) -> str:
+    return f"toolsync-{profile}"
+
+
+def _rows(database: sqlite3.Connection, id: str) -> dict[str, Row]:
+    return {app: row for app, row in cc_switch_table.rows(database, id).items() if app in APPS}
 
 
 def _absorption(app: str, name: str, meta: str) -> str:
