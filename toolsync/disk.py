@@ -11,8 +11,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
-from toolsync.errors import FileError
+from toolsync.errors import DocumentError, EditRefusedError, FileError
 from toolsync.masking import on_one_line, printable
 
 LIMIT_BYTES = 64 * 2**20
@@ -25,6 +26,14 @@ _PRIVATE_FOLDER = 0o700
 
 _SETTLING_SECONDS = 0.1
 """Between two readings of a file that is being written."""
+
+_MOST_LOOKS = 3
+"""How often it is read again."""
+
+_FRESH_SECONDS = 0.5
+"""A file that was changed so lately may be in the middle of it; files of the future too, for clocks differ."""
+
+T = TypeVar("T")
 
 _READ_FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 
@@ -97,15 +106,63 @@ def resolve(path: Path) -> Path:
         raise FileError(f"{shown(path)} is no path", hint="Write it anew, without control characters.") from error
 
 
+def judged(first: Snapshot, judge: Callable[[Snapshot], T]) -> T:
+    """What `judge` makes of a file; one that it calls broken is read again while another program may be writing it.
+
+    Args:
+        first: the file as it was read.
+        judge: raises DocumentError for what cannot be parsed; what it refuses otherwise is final.
+
+    Raises:
+        DocumentError: as `judge`, of the last of four readings at most.
+        FileError: it cannot be read any more.
+    """
+    snapshot = first
+    for _ in range(_MOST_LOOKS):
+        try:
+            return judge(snapshot)
+        except EditRefusedError:
+            raise
+        except DocumentError:
+            later = _later(snapshot)
+            if later is None:
+                raise
+            snapshot = later
+    return judge(snapshot)
+
+
+def _later(snapshot: Snapshot) -> Snapshot | None:
+    """The file a moment later, unless it has lain there unchanged for a while, or somewhere else."""
+    if snapshot.status is None or resolve(snapshot.path) != snapshot.real:
+        return None
+    try:
+        now = snapshot.real.stat()
+    except OSError:
+        now = snapshot.status
+    if _moment(now) == _moment(snapshot.status) and not _is_fresh(now):
+        return None
+    time.sleep(_SETTLING_SECONDS)
+    return read(snapshot.path)
+
+
+def _is_fresh(status: os.stat_result) -> bool:
+    return abs(time.time() - status.st_mtime) < _FRESH_SECONDS
+
+
 def _stable(path: Path) -> tuple[bytes, os.stat_result]:
     """Content and status, read again while another program writes (three times at most)."""
     raw, status = _once(path)
-    for _ in range(2):
-        if _moment(path.stat()) == _moment(status) and len(raw) == status.st_size:
+    for _ in range(_MOST_LOOKS):
+        if _moment(path.stat()) == _moment(status) and len(raw) == status.st_size and not _is_cleared(status):
             break
         time.sleep(_SETTLING_SECONDS)
         raw, status = _once(path)
     return raw, status
+
+
+def _is_cleared(status: os.stat_result) -> bool:
+    """Whether it may have been emptied just now, by a program that is about to write it anew in place."""
+    return status.st_size == 0 and _is_fresh(status)
 
 
 def _moment(status: os.stat_result) -> tuple[int, int, int]:

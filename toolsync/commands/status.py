@@ -161,9 +161,13 @@ class _Standing:
         if tool and row and row.part:
             text = self._shelves.text(tool, Address.parse(real))
             raw = None if text is None else text.encode()
-        else:
-            raw = disk.read(Path(real)).raw
-        return None if raw is None else document.parse(raw, row.format if row else document.format_of(real))
+            return _parsed(raw, row.format)
+        format = row.format if row else document.format_of(real)
+        return disk.judged(disk.read(Path(real)), lambda snapshot: _parsed(snapshot.raw, format))
+
+
+def _parsed(raw: bytes | None, format: str) -> Document | None:
+    return None if raw is None else document.parse(raw, format)
 
 
 def _applied(now: Document | None, memory: Memory, value: Remembered) -> Applied:

@@ -97,13 +97,16 @@ def _seen(session: Session, layer: Layer, plans: Mapping[str, FilePlan]) -> _See
 def _seen_file(session: Session, layer: Layer, planned: Mapping[str, FilePlan]) -> _Seen:
     paths = candidates(layer.path, session.places)
     path = next((path for path in paths if disk.exists(path)), paths[0])
-    try:
-        snapshot = disk.read(path)
+
+    def parsed_of(snapshot: disk.Snapshot) -> Document | None:
         raw = snapshot.raw
         if str(snapshot.real) in planned:  # in the home folder the project's file is the user's own
             text = planned[str(snapshot.real)].after
             raw = None if text is None else text.encode()
-        parsed = None if raw is None else document.parse(raw, layer.format)
+        return None if raw is None else document.parse(raw, layer.format)
+
+    try:
+        parsed = disk.judged(disk.read(path), parsed_of)
     except (DocumentError, FileError):
         return _Seen(Tree(layer, {}, str(path)))  # what a tool cannot read sets nothing
     if parsed is None or parsed.fault is not None:
