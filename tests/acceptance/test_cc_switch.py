@@ -321,6 +321,18 @@ def test_rows_that_change_between_reading_and_writing_are_planned_again(
     assert machine.toolsync("status").code == 0
 
 
+def test_a_row_that_is_chosen_between_reading_and_writing_brings_its_file_along(
+    machine: Machine, newest: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert machine.toolsync(*APPLY).code == 0
+    machine.profile(MODEL)
+    _once_before_writing(monkeypatch, lambda: newest.click("claude", ROW))
+    ran = machine.toolsync(*APPLY, "--tool", "cc-switch")
+    assert (ran.code, ran.err.count("or others chosen, after they were read; planning again\n")) == (0, 1), ran.err
+    assert settings(newest, "claude") == json.loads(machine.read(CLAUDE))
+    assert models(newest) == ("new-model", "new-model")
+
+
 def test_what_is_not_ours_may_change_meanwhile(machine: Machine, newest: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     _once_before_writing(monkeypatch, lambda: newest.run("UPDATE providers SET name = 'Renamed' WHERE id = 'own'"))
     assert machine.toolsync(*APPLY).said == (0, "")

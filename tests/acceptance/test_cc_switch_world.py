@@ -15,6 +15,7 @@ import pytest
 from tests.acceptance.machine import ADDRESS, KEY, Machine
 from tests.acceptance.switch import APPLY, CLAUDE, CODEX, DATABASE, contents, furnished, models, settings, untouched
 from tests.store.cc_switch import ROW, Home
+from toolsync.store import cc_switch_table
 
 HOME_PROFILE = f'\n[profiles.home]\nbase_url = "{ADDRESS}"\nmodel = "home-model"\nkey = "keyring:work"\n'
 
@@ -46,6 +47,31 @@ def test_each_profile_has_rows_of_its_own_and_undo_takes_them_all(machine: Machi
     assert machine.toolsync("undo", "--yes").said == (0, "")
     assert (switch.everything(), contents(machine)) == (before, home)
     assert machine.memory["files"] == {}
+
+
+def test_the_rows_of_all_profiles_go_together_or_not_at_all(
+    machine: Machine, switch: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine.profile(HOME_PROFILE)
+    for name in ("home", "work"):
+        assert machine.toolsync(*APPLY, "--profile", name).code == 0
+    written: list[int] = []
+
+    def counted(put: Callable[..., None]) -> Callable[..., None]:
+        def remove(database: sqlite3.Connection, key: tuple[str, str]) -> None:
+            put(database, key)
+            written.append(1)
+            if len(written) == 3:
+                raise sqlite3.OperationalError("disk I/O error")
+
+        return remove
+
+    monkeypatch.setattr(cc_switch_table, "remove", counted(cc_switch_table.remove))
+    with untouched(machine, switch):
+        assert machine.toolsync("undo", "--yes").code == 2
+    assert len(written) == 3
+    assert machine.toolsync("undo", "--yes").said == (0, "")
+    assert _ids(switch) == []
 
 
 def test_undo_is_refused_whoever_of_ours_is_chosen(machine: Machine, switch: Home) -> None:
@@ -244,9 +270,7 @@ def test_a_database_that_is_gone_holds_nothing_up(machine: Machine, switch: Home
     assert machine.memory["files"] == {}
 
 
-def test_a_lock_is_waited_for_and_then_named(
-    machine: Machine, switch: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_lock_is_waited_for_and_then_named(machine: Machine, switch: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     hint = "Wait until that program is done, or close it, and run the command again."
     connect, waits = sqlite3.connect, []
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.acceptance.machine import KEY, Machine
+from tests.acceptance.switch import furnished
 from tests.conftest import needs
 from tests.gitguard.conftest import Home
-from toolsync.commands import guarding
+from toolsync.commands import carry, guarding
+from toolsync.transaction import Alongside
 
 SETTINGS = "dots/service/settings.json"
 APPLY = ("apply", "--yes", "--no-ping")
@@ -156,6 +159,46 @@ def test_fixing_adds_what_is_missing_and_undo_takes_it_back(guarded: Machine, be
 
     assert guarded.toolsync("undo", "--yes").code == 0
     assert (_ignored(guarded), guarded.read(SETTINGS)) == (before, "{}\n")
+
+
+def test_no_temp_file_with_the_key_is_ever_open_to_git(guarded: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+    prepare = Alongside.prepare
+
+    def looked(alongside: Alongside) -> None:
+        """Directly before the commit point, when every temp file is there."""
+        seen.append(_untracked(guarded))
+        prepare(alongside)
+
+    monkeypatch.setattr(carry._Keyring, "prepare", looked)
+    assert guarded.toolsync(*FIX).code == 0
+    assert [re.findall(r"service/\S+", text) for text in seen] == [["service/settings.json"], []]
+
+
+def test_a_database_is_kept_out_of_git_with_its_journals(guarded: Machine) -> None:
+    switch = furnished(guarded)
+    switch.run("PRAGMA journal_mode = WAL")
+    _home(guarded).repository(".cc-switch")
+    guarded.profile('plaintext = "allow"\n\n[profiles.work.tool.claude-code]\nkey_way = "plaintext"\n')
+    tools = ("--tool", "cc-switch", "--tool", "claude-code")
+    ran = guarded.toolsync(*APPLY, *tools)
+    hint = "`--fix-gitignore` adds to ~/.cc-switch/.gitignore: `/cc-switch.db`, `/cc-switch.db-*`."
+    assert (ran.code, ran.err.endswith(f"\n  hint: {hint}\n")) == (2, True), ran.err
+    with switch.connection() as other:  # while somebody reads, what is written stays in the journal
+        other.execute("SELECT 1 FROM providers").fetchall()
+        assert guarded.toolsync(*FIX, *tools).code == 0
+        journal = guarded.home / ".cc-switch/cc-switch.db-wal"
+        assert (KEY.encode() in journal.read_bytes(), journal.stat().st_mode & 0o077) == (True, 0)
+        assert _home(guarded).git(".cc-switch", "ls-files", "--others", "--exclude-standard") == ".gitignore\n"
+    assert guarded.toolsync("undo", "--yes").code == 0
+    assert not (guarded.home / ".cc-switch/.gitignore").exists()
+
+
+def test_an_ignore_file_that_is_no_text_is_named(guarded: Machine) -> None:
+    guarded.write("dots/.gitignore", b"caf\xe9\n")
+    for arguments in (APPLY, FIX, ("diff",)):
+        ran = guarded.toolsync(*arguments)
+        assert (ran.code, ran.err.startswith("error: ~/dots/.gitignore:1:4: not UTF-8 text\n")) == (2, True), ran.err
 
 
 def test_lines_stay_as_long_as_the_key_does(guarded: Machine) -> None:
