@@ -1,0 +1,142 @@
+"""The command that a tool runs for its key: run as the tool runs it, with a limit; what it prints is never shown."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolsync.document import Value
+from toolsync.masking import Secret, masked, on_one_line
+
+_SECONDS = 15.0
+_MOST = 16 * 1024
+"""More than servers take in a header."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """What is run.
+
+    Attributes:
+        argv: the program and its arguments; for a line, the shell with it.
+        program: the program that people would look for.
+    """
+
+    argv: tuple[str, ...]
+    program: str
+
+    @classmethod
+    def of(cls, value: Value) -> Command | None:
+        """The command in a value of the settings: a line, or a table with `command` and `args`; None if it is none."""
+        if isinstance(value, str) and value.strip():
+            return cls(_shell(value), _first_word(value))
+        match value:
+            case {"command": str(program)} if program:
+                args = value.get("args", [])
+                return cls((program, *map(str, args if isinstance(args, list) else ())), program)
+        return None
+
+
+def _shell(line: str) -> tuple[str, ...]:
+    return ("cmd", "/d", "/s", "/c", line) if sys.platform == "win32" else ("/bin/sh", "-c", line)
+
+
+def _first_word(line: str) -> str:
+    try:
+        words = shlex.split(line, posix=sys.platform != "win32")
+    except ValueError:
+        return line.split(maxsplit=1)[0]
+    return next((word.strip('"') for word in words if "=" not in word), "")
+
+
+@dataclass(frozen=True)
+class Printed:
+    """What became of running it.
+
+    Attributes:
+        key: what it printed; None where that is no key.
+        problem: why not, for people; "" where all is well.
+        is_gone: whether the program is not there at all.
+    """
+
+    key: Secret | None = None
+    problem: str = ""
+    is_gone: bool = False
+
+
+def printed(command: Command, environ: Mapping[str, str], folder: Path) -> Printed:
+    """Run the command.
+
+    Args:
+        command: what the tool runs.
+        environ: what the tool sees.
+        folder: where the tool runs it.
+    """
+    if _is_missing(command.program, environ):
+        return Printed(problem=f"there is no program {_shown(command.program)}", is_gone=True)
+    try:
+        done = _run(command.argv, environ, folder)
+    except subprocess.TimeoutExpired:
+        return Printed(problem=f"it did not end within {_SECONDS:g} s")
+    except OSError as error:
+        return Printed(problem=f"it cannot be started: {error.strerror or error}")
+    return _judged(done)
+
+
+def _is_missing(program: str, environ: Mapping[str, str]) -> bool:
+    """Whether nothing of that name can be run; what only a shell understands is left to the shell."""
+    if not program or any(mark in program for mark in "$`*?(){}|&;<>"):
+        return False
+    path = Path(os.path.expanduser(program))  # noqa: PTH111  Path's own raises where there is no home
+    if path.name != program:
+        return path.is_absolute() and shutil.which(str(path)) is None
+    is_builtin = program in ("echo", "printf", "cat", "test", "exec", "command", ".", "[", "if", "cd")
+    return not is_builtin and shutil.which(program, path=environ.get("PATH", os.defpath)) is None
+
+
+def _run(argv: Sequence[str], environ: Mapping[str, str], folder: Path) -> subprocess.CompletedProcess[bytes]:
+    pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
+    with subprocess.Popen(
+        argv, stdin=nothing, stdout=pipe, stderr=pipe, env=dict(environ), cwd=folder, start_new_session=True
+    ) as process:
+        try:
+            out, err = process.communicate(timeout=_SECONDS)
+        except subprocess.TimeoutExpired:
+            _end(process)
+            raise
+    return subprocess.CompletedProcess(argv, process.returncode, out, err)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the program, and what it started: that may hold the pipes open."""
+    if sys.platform == "win32":
+        process.kill()
+        return
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def _judged(done: subprocess.CompletedProcess[bytes]) -> Printed:
+    text = done.stdout[:_MOST].decode(errors="replace").strip()
+    lines = text.splitlines()
+    secrets = [Secret(line.strip()) for line in lines]  # known from here on: masked in what it says on stderr
+    said = on_one_line(masked(done.stderr.decode(errors="replace")).strip(), limit=300)
+    if done.returncode != 0:
+        return Printed(problem=f"it ended with exit code {done.returncode}{': ' if said else ''}{said}")
+    if not lines:
+        return Printed(problem=f"it printed nothing{': ' if said else ''}{said}")
+    if len(lines) > 1:
+        return Printed(problem=f"it printed {len(lines)} lines, and the key is one")
+    return Printed(secrets[0])
+
+
+def _shown(program: str) -> str:
+    return on_one_line(masked(program), limit=200)

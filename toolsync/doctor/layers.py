@@ -1,0 +1,168 @@
+"""A tool's layers as they stand on this machine: what is there, what the tool can read of it, and what wins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from toolsync import disk, document
+from toolsync.document import Document
+from toolsync.errors import DocumentError, FileError, TemplateError, ToolsyncError
+from toolsync.paths import candidates
+from toolsync.session import Session
+from toolsync.tool import FileRow, Layer, Tool
+from toolsync.trace import Answer, Tree
+
+State = Literal["environment", "read", "missing", "shut", "broken", "refused"]
+"""`shut`: it cannot be opened; `broken`: nobody can read what it says; `refused`: its tool is too strict to."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A layer as its tool sees it.
+
+    Attributes:
+        layer: which.
+        state: what became of reading it.
+        snapshot: the file; None for the environment, and for a file that cannot be opened.
+        path: the file, as it is spelled on this machine; None for the environment.
+        document: what it says, also where the tool is too strict to read it.
+        error: why it cannot be opened or read.
+        environ: the variables, for the environment.
+    """
+
+    layer: Layer
+    state: State
+    path: Path | None = None
+    snapshot: disk.Snapshot | None = None
+    document: Document | None = None
+    error: ToolsyncError | None = None
+    environ: Mapping[str, str] | None = None
+
+    @property
+    def file(self) -> str:
+        """The file as a text; "" for the environment."""
+        return "" if self.path is None else str(self.path)
+
+    @property
+    def tree(self) -> Tree:
+        """What the trace sees: nothing, where the tool reads nothing."""
+        if self.environ is not None:
+            return Tree(self.layer, dict(self.environ))
+        data = self.document.data if self.state == "read" and self.document is not None else {}
+        return Tree(self.layer, data, self.file)
+
+    @property
+    def is_projects(self) -> bool:
+        """Whether it lies in the project, so that whoever wrote the repository has a say in it."""
+        return any("<project>" in path for path in self.layer.path)
+
+    def line(self, answer: Answer) -> int | None:
+        """The line on which the answer stands, if it stands here."""
+        position = self.document.position(answer.path) if self.document is not None else None
+        return position[0] if position else None
+
+
+def seen(session: Session, tool: Tool, files: Mapping[str, Path | None]) -> tuple[Seen, ...]:
+    """The tool's layers, lowest first.
+
+    Args:
+        session: where they are read.
+        tool: whose.
+        files: the file of each of its own rows, by overlay; None for one that does not count here.
+    """
+    return tuple(_seen(session, layer, files) for layer in tool.layers)
+
+
+def unread(session: Session, tool: Tool) -> tuple[Seen, ...]:
+    """The files that people take for the tool's settings, and that it does not read; those that are there."""
+    found = (_seen(session, layer, {}) for layer in tool.unread)
+    return tuple(one for one in found if one.state not in ("missing", "environment"))
+
+
+def own_files(session: Session, tool: Tool, paths: Sequence[str]) -> list[dict[str, Path | None]]:
+    """The files of the tool's own rows, by overlay: one set for each that it has at a time.
+
+    Args:
+        session: where they are.
+        tool: whose.
+        paths: what the profile says instead of a path, for the rows that ask for it.
+    """
+    if not any(row.each for row in tool.files):
+        return [{row.overlay: _own_file(session, row) for row in tool.files}]
+    texts = [path for path in paths if _existing(session, path)]
+    return [
+        {row.overlay: _existing(session, text) if row.each else _own_file(session, row) for row in tool.files}
+        for text in texts
+    ]
+
+
+def _own_file(session: Session, row: FileRow) -> Path | None:
+    if row.needs is not None and not any(map(disk.exists, _candidates(session, row.needs))):
+        return None
+    return _existing(session, row.path)
+
+
+def _existing(session: Session, spec: str | Sequence[str]) -> Path | None:
+    """The file that the spec means: the one that exists, else the first; None where it means none here."""
+    paths = _candidates(session, spec)
+    return next((path for path in paths if disk.exists(path)), paths[0] if paths else None)
+
+
+def _candidates(session: Session, spec: str | Sequence[str]) -> tuple[Path, ...]:
+    try:
+        return candidates(spec, session.places)
+    except TemplateError:  # a variable that is not set here
+        return ()
+
+
+def _seen(session: Session, layer: Layer, files: Mapping[str, Path | None]) -> Seen:
+    if layer.kind == "environment":
+        return Seen(layer, "environment", environ=session.places.environ)
+    path = files.get(layer.overlay) if layer.kind == "overlay" else _existing(session, layer.path)
+    if path is None:
+        return Seen(layer, "missing")
+    try:
+        snapshot = disk.read(path)
+    except FileError as error:
+        return Seen(layer, "shut", path, error=error)
+    if snapshot.raw is None:
+        return Seen(layer, "missing", path, snapshot)
+    try:
+        parsed = document.parse(snapshot.raw, layer.format)
+    except DocumentError as error:
+        return Seen(layer, "broken", path, snapshot, error=error)
+    return Seen(layer, "read" if parsed.fault is None else "refused", path, snapshot, parsed)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One layer in `doctor TOOL`.
+
+    Attributes:
+        seen: the layer.
+        sets: the questions that it answers, by itself.
+        wins: those of them that the tool has from it.
+    """
+
+    seen: Seen
+    sets: tuple[str, ...]
+    wins: tuple[str, ...]
+
+
+def standings(
+    layers: Sequence[Seen], alone: Mapping[str, Sequence[str]], wins: Mapping[str, str]
+) -> Iterator[Standing]:
+    """Who sets what, and who wins, lowest layer first.
+
+    Args:
+        layers: as `seen` gives them.
+        alone: what each layer would answer if it were the only one, by its name.
+        wins: the layer that each question's answer comes from.
+    """
+    for one in layers:
+        name = one.layer.name
+        sets = tuple(alone.get(name, ()))
+        yield Standing(one, sets, tuple(question for question in sets if wins.get(question) == name))

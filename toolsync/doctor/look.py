@@ -1,0 +1,186 @@
+"""One program of a tool as it stands on this machine: its layers, its answers, and the variables that it sees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from toolsync.doctor.layers import Seen, Standing, own_files, seen, standings, unread
+from toolsync.doctor.model import Effective, Where
+from toolsync.doctor.references import expanded
+from toolsync.doctor.wanted import wanted, wanted_edits
+from toolsync.doctor.world import World
+from toolsync.document import KeyPath, parse_path
+from toolsync.document import data as _data
+from toolsync.document.keypath import spell
+from toolsync.overlay import Edit
+from toolsync.tool import Reader, Tool
+from toolsync.trace import Answer, Tree, answers
+
+
+@dataclass(frozen=True)
+class Look:
+    """A reader, and all that it finds.
+
+    Attributes:
+        world: what it was looked at with.
+        tool: whose.
+        reader: which of its programs.
+        layers: lowest first.
+        unread: files that people take for its settings.
+        edits: what the profile wants, by overlay.
+        is_alone: whether the tool has no other program.
+    """
+
+    world: World
+    tool: Tool
+    reader: Reader
+    layers: tuple[Seen, ...]
+    unread: tuple[Seen, ...] = ()
+    edits: Mapping[str, Sequence[Edit]] = field(default_factory=dict)
+    is_alone: bool = True
+
+    @cached_property
+    def trees(self) -> list[Tree]:
+        """The layers as the trace takes them."""
+        return [one.tree for one in self.layers]
+
+    @cached_property
+    def variables(self) -> Mapping[str, Where]:
+        """The variables that its settings put into its environment, and where each stands."""
+        found: dict[str, Where] = {}
+        for one in self.layers:
+            for path in map(parse_path, self.tool.request.environment):
+                found |= _variables(one, path)
+        return {name: where for name, where in found.items() if name not in self.tool.request.at_start}
+
+    @cached_property
+    def environ(self) -> Mapping[str, str]:
+        """The variables that it sees."""
+        environ = dict(self.world.session.places.environ)
+        by_name = {one.layer.name: one for one in self.layers}
+        for name, where in self.variables.items():
+            value = _data.get(by_name[where.layer].tree.data, _below(by_name[where.layer], parse_path(where.slot)))
+            environ[name] = value if isinstance(value, str) else str(value)
+        return environ
+
+    @cached_property
+    def raw(self) -> Mapping[str, Answer]:
+        """Its answers as they stand in the settings."""
+        return answers(self.reader, self.trees, self.environ)
+
+    @cached_property
+    def found(self) -> Mapping[str, Answer]:
+        """Its answers, with the references filled in that it expands itself."""
+        return {question: self._expanded(answer)[0] for question, answer in self.raw.items()}
+
+    def named(self, question: str) -> tuple[str, ...]:
+        """The variables that the answer refers to: by a reference that the tool expands, or as `env_key` does."""
+        answer = self.raw.get(question)
+        if answer is None:
+            return ()
+        return (answer.slot[1:],) if answer.slot.startswith("$") else self._expanded(answer)[1]
+
+    def _expanded(self, answer: Answer) -> tuple[Answer, tuple[str, ...]]:
+        if not answer.file or not self.tool.request.references:
+            return answer, ()
+        value, named = expanded(answer.value, self.tool.request.references, self.environ)
+        return (replace(answer, value=value) if named else answer), named
+
+    def seen(self, answer: Answer) -> Seen | None:
+        """The layer that the answer comes from."""
+        return next((one for one in self.layers if one.layer.name == answer.layer), None)
+
+    def where(self, answer: Answer) -> Where:
+        """Where the answer stands."""
+        one = self.seen(answer)
+        if answer.slot.startswith("$"):
+            return self._of_variable(answer.slot[1:])
+        if one is not None and one.environ is not None:
+            return self._of_variable(str(answer.path[-1]) if answer.path else "")
+        line = one.line(answer) if one else None
+        return Where(answer.layer, answer.slot, answer.file, line)
+
+    def _of_variable(self, name: str) -> Where:
+        stated = self.variables.get(name)
+        if stated is not None:
+            return stated
+        line = self.world.set_at(name) if name in self.world.session.places.environ else None
+        return Where("environment", f"${name}", line.file if line else "", (line.line or None) if line else None)
+
+    def standings(self) -> tuple[Standing, ...]:
+        """Who sets what, and who wins, for people."""
+        alone: dict[str, Sequence[str]] = {}
+        for one in self.layers:
+            asked = self.slots_of(one)
+            alone[one.layer.name] = [question for question, answer in asked.items() if answer.layer == one.layer.name]
+        return tuple(standings(self.layers, alone, {name: answer.layer for name, answer in self.raw.items()}))
+
+    def slots_of(self, one: Seen, *, is_heeded: bool = True) -> Mapping[str, Answer]:
+        """What would be answered if this layer were the only one, with the real answers where one speaks of another.
+
+        Args:
+            one: the layer.
+            is_heeded: whether what it may not set is left out.
+        """
+        layer = one.tree.layer if is_heeded else replace(one.tree.layer, ignores=())
+        return answers(self.reader, [Tree(layer, one.tree.data, one.file)], {})
+
+    @property
+    def called(self) -> str:
+        """What people call the program."""
+        return self.tool.title if self.is_alone else f"{self.tool.title} ({self.reader.name})"
+
+    @cached_property
+    def wanted(self) -> Mapping[str, str]:
+        """What the profile would have."""
+        return wanted(self.tool, self.reader, self.edits)
+
+    @cached_property
+    def effective(self) -> Effective:
+        """The request that it will really make."""
+        from toolsync.doctor.effective import effective
+
+        return effective(self)
+
+
+def looks(world: World, tool: Tool) -> Iterator[Look]:
+    """Every program of the tool; one that keeps its settings as parts of a store has none of its own.
+
+    Args:
+        world: what it is looked at with.
+        tool: whose.
+    """
+    if tool.store:
+        return
+    own = world.profile.tool.get(tool.name, {}) if world.profile else {}
+    given = world.facts(tool.name)
+    wanted_of = wanted_edits(tool, given)
+    elsewhere = unread(world.session, tool)
+    for files in own_files(world.session, tool, own.get("paths", ())):
+        layers = seen(world.session, tool, files)
+        for reader in tool.readers:
+            yield Look(world, tool, reader, layers, elsewhere, wanted_of, is_alone=len(tool.readers) == 1)
+
+
+def _variables(one: Seen, path: KeyPath) -> Mapping[str, Where]:
+    """The variables that stand at that path of a layer."""
+    if one.environ is not None:
+        return {}
+    inner = _below(one, path)
+    table = _data.get(one.tree.data, inner)
+    if not isinstance(table, Mapping):
+        return {}
+    found: dict[str, Where] = {}
+    for name, value in table.items():
+        if isinstance(value, str | int | float) and one.document is not None:
+            position = one.document.position((*inner, name))
+            found[name] = Where(one.layer.name, spell((*path, name)), one.file, position[0] if position else None)
+    return found
+
+
+def _below(one: Seen, path: KeyPath) -> KeyPath:
+    """The path inside the layer; the whole one where it lies elsewhere, so that nothing stands there."""
+    mount = parse_path(one.layer.at) if one.layer.at else ()
+    return path[len(mount) :] if path[: len(mount)] == mount else ("", *path)

@@ -1,0 +1,75 @@
+"""References to variables in settings: those that the tool itself expands, and those that it sends as they stand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from toolsync.tool.asking import NAME
+
+
+def expanded(text: str, spellings: Sequence[str], environ: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
+    """The text with the references that the tool expands filled in, and the variables that it named.
+
+    Args:
+        text: a value of the settings.
+        spellings: as the template gives them: `${NAME}`.
+        environ: what the tool sees; a variable that is not set is filled in as nothing.
+    """
+    named: list[str] = []
+
+    def value(match: re.Match[str]) -> str:
+        name = next(group for group in match.groups() if group is not None)
+        named.append(name)
+        return environ.get(name, "")
+
+    pattern = "|".join(_pattern(spelling) for spelling in spellings)
+    return (re.sub(pattern, value, text) if pattern else text), tuple(named)
+
+
+def _pattern(spelling: str) -> str:
+    before, _, after = spelling.partition(NAME)
+    end = re.escape(after) if after else r"(?![A-Za-z0-9_])"
+    return rf"{re.escape(before)}([A-Za-z_][A-Za-z0-9_]*){end}"
+
+
+_FORMS: Mapping[str, str] = {
+    r"\$\{\{\s*(?:secrets|env)\.\w+\s*\}\}": "Continue's, or GitHub's",
+    r"\$\{(?:env:)?[A-Za-z_]\w*(?::?[-?=+][^}]*)?\}": "a shell's, or VS Code's",
+    r"\$env:[A-Za-z_]\w*": "PowerShell's",
+    r"\$[A-Za-z_]\w*": "a shell's",
+    r"\$\([^()]+\)": "a shell's, for a command",
+    r"`[^`]+`": "a shell's, for a command",
+    r"\{env:[^{}\s]*\}": "opencode's",
+    r"\{file:[^{}]*\}": "opencode's, for a file",
+    r"\{\{\s*[\w.$|() -]+\s*\}\}": "a template's",
+    r"%[A-Za-z_]\w*%": "that of Windows",
+    r"(?:localEnv|env|process\.env|os\.environ)[:./][A-Za-z_]\w*": "another tool's",
+    r"<[A-Za-z][\w -]*>": "a gap in an example",
+    r"![^\s].*": "pi's, for a command",
+}
+"""What people write where a key belongs, and whose spelling it is."""
+
+
+def stray(text: str) -> str:
+    """Whose spelling of a reference `text` is, if it is one and nothing else; "" if it is none.
+
+    A key may begin with `!` or hold `$`: what could be one is no reference.
+    """
+    bare = text.strip().removeprefix("Bearer ").strip("\"' ")
+    return next((whose for form, whose in _FORMS.items() if re.fullmatch(form, bare) and _is_short(bare)), "")
+
+
+_LONGEST = 200
+
+
+def _is_short(text: str) -> bool:
+    return len(text) <= _LONGEST and not (text.startswith("!") and " " not in text and "/" not in text)
+
+
+def variable(text: str) -> str:
+    """The variable that a reference names, in whatever spelling; "" where it names none."""
+    match = re.search(r"(?:secrets\.|env:|env\.|localEnv[:.]|environ[./])?([A-Za-z_]\w*)", text.removeprefix("Bearer "))
+    names = re.findall(r"[A-Za-z_]\w*", text)
+    upper = [name for name in names if name.isupper() or "_" in name]
+    return upper[-1] if upper else match[1] if match else ""

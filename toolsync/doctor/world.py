@@ -1,0 +1,168 @@
+"""What all tools are looked at with: profile, memory, startup files, programs; each read once, when it is needed."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from toolsync import gateways, memory
+from toolsync.address import addresses, origin
+from toolsync.doctor import startup
+from toolsync.errors import ProfileError, SecretError, ToolsyncError
+from toolsync.facts import Facts, facts
+from toolsync.masking import Secret
+from toolsync.process import Process
+from toolsync.profile import Profile, for_tool
+from toolsync.remembered import Memory
+from toolsync.session import Session
+
+if TYPE_CHECKING:
+    from toolsync.doctor.helper import Command, Printed
+
+
+@dataclass
+class World:
+    """One look at a machine.
+
+    Attributes:
+        session: the machine.
+        profile: the profile that the tools are to have; None where there is none.
+        profiles: every profile of the user's own: a key goes to their addresses only.
+    """
+
+    session: Session
+    profile: Profile | None = None
+    profiles: Sequence[Profile] = ()
+
+    def __post_init__(self) -> None:
+        self._printed: dict[tuple[str, ...], Printed] = {}
+
+    @cached_property
+    def memory(self) -> Memory:
+        """What was applied; nothing where memory cannot be read, which other commands say."""
+        try:
+            return memory.read(memory.path_in(self.session.state))
+        except ToolsyncError:
+            return memory.fresh()
+
+    @cached_property
+    def startup_lines(self) -> tuple[startup.Line, ...]:
+        """The lines of startup files that set variables."""
+        return (*startup.lines(self.session.places), *_of_windows())
+
+    def set_at(self, variable: str) -> startup.Line | None:
+        """The line that most likely set a variable of our environment: the last one."""
+        return next((line for line in reversed(self.startup_lines) if line.name == variable), None)
+
+    @cached_property
+    def processes(self) -> tuple[Process, ...]:
+        """The user's running programs."""
+        return tuple(self.session.processes())
+
+    @cached_property
+    def desktop(self) -> Mapping[str, str] | None:
+        """The variables that programs of the desktop are started with, where the system says so (macOS)."""
+        return _of_launchd() if self.session.places.platform == "darwin" else None
+
+    @cached_property
+    def origins(self) -> frozenset[str]:
+        """Scheme, host and port of every address in the user's profiles."""
+        return frozenset(found for profile in self.profiles for found in _origins(profile))
+
+    @cached_property
+    def key(self) -> Secret | SecretError | None:
+        """The profile's key, or why it cannot be had."""
+        if self.profile is None:
+            return None
+        from toolsync.secret.reference import resolve
+
+        try:
+            return resolve(self.profile.key, self.session.open_vault, self.session.places.environ)
+        except SecretError as error:
+            return error
+
+    def facts(self, tool: str) -> Facts:
+        """What fills the templates of a tool; the key's facts are none of them."""
+        if self.profile is None:
+            return {}
+        gateway = self._gateway
+        try:
+            return facts(
+                for_tool(self.profile, tool),
+                key_variable=gateway.key_variable if gateway else None,
+                site=gateway.site if gateway else None,
+            )
+        except ProfileError:  # an address that no client could use
+            return {}
+
+    @cached_property
+    def _gateway(self) -> gateways.Gateway | None:
+        name = self.profile.gateway if self.profile else None
+        try:
+            return gateways.gateways(self.session.config.parent).get(name) if name else None
+        except ToolsyncError:
+            return None
+
+    def printed(self, command: Command, environ: Mapping[str, str]) -> Printed:
+        """What the command prints, run once in each environment."""
+        from toolsync.doctor.helper import printed
+
+        if command.argv not in self._printed:
+            self._printed[command.argv] = printed(command, environ, self._folder)
+        return self._printed[command.argv]
+
+    @property
+    def _folder(self) -> Path:
+        project = self.session.places.project
+        return project if project.is_dir() else self.session.places.home
+
+
+def _origins(profile: Profile) -> list[str]:
+    try:
+        derived = addresses(profile.base_url, profile.urls)
+        return [
+            origin(url) for url in (derived.root_url, derived.openai_url, derived.anthropic_url, derived.gemini_url)
+        ]
+    except ProfileError:
+        return []
+
+
+def _of_windows() -> tuple[startup.Line, ...]:
+    """What Windows hands on to every program that is started later: the user's variables, and the machine's."""
+    found: list[startup.Line] = []
+    try:
+        winreg = import_module("winreg")
+    except ImportError:
+        return ()
+    machine = r"SYSTEM\CurrentControlSet\Control\Session Manager\Environment"
+    for root, path, shown in (
+        (winreg.HKEY_LOCAL_MACHINE, machine, rf"HKLM\{machine}"),
+        (winreg.HKEY_CURRENT_USER, "Environment", r"HKCU\Environment"),
+    ):
+        try:
+            with winreg.OpenKey(root, path) as key:
+                values = [winreg.EnumValue(key, index)[:2] for index in range(winreg.QueryInfoKey(key)[1])]
+        except OSError:
+            continue
+        found.extend(startup.registry_lines(shown, values))
+    return tuple(found)
+
+
+def _of_launchd() -> Mapping[str, str] | None:
+    if sys.platform == "win32":
+        return None
+    import subprocess
+
+    try:
+        said = subprocess.run(
+            ["launchctl", "print", f"gui/{os.getuid()}"], capture_output=True, text=True, timeout=5, check=True
+        ).stdout
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return startup.launchd_variables(said)
