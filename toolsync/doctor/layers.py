@@ -73,12 +73,13 @@ def seen(session: Session, tool: Tool, files: Mapping[str, Path | None]) -> tupl
         tool: whose.
         files: the file of each of its own rows, by overlay; None for one that does not count here.
     """
-    return tuple(_seen(session, layer, files) for layer in tool.layers)
+    formats = {row.overlay: row.format for row in tool.files}
+    return tuple(_seen(session, layer, files, layer.format or formats.get(layer.overlay, "")) for layer in tool.layers)
 
 
 def unread(session: Session, tool: Tool) -> tuple[Seen, ...]:
     """The files that people take for the tool's settings, and that it does not read; those that are there."""
-    found = (_seen(session, layer, {}) for layer in tool.unread)
+    found = (_seen(session, layer, {}, layer.format) for layer in tool.unread)
     return tuple(one for one in found if one.state not in ("missing", "environment"))
 
 
@@ -118,7 +119,7 @@ def _candidates(session: Session, spec: str | Sequence[str]) -> tuple[Path, ...]
         return ()
 
 
-def _seen(session: Session, layer: Layer, files: Mapping[str, Path | None]) -> Seen:
+def _seen(session: Session, layer: Layer, files: Mapping[str, Path | None], format: str) -> Seen:
     if layer.kind == "environment":
         return Seen(layer, "environment", environ=session.places.environ)
     path = files.get(layer.overlay) if layer.kind == "overlay" else _existing(session, layer.path)
@@ -131,7 +132,7 @@ def _seen(session: Session, layer: Layer, files: Mapping[str, Path | None]) -> S
     if snapshot.raw is None:
         return Seen(layer, "missing", path, snapshot)
     try:
-        parsed = document.parse(snapshot.raw, layer.format)
+        parsed = document.parse(snapshot.raw, format)
     except DocumentError as error:
         return Seen(layer, "broken", path, snapshot, error=error)
     return Seen(layer, "read" if parsed.fault is None else "refused", path, snapshot, parsed)

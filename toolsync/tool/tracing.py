@@ -61,10 +61,9 @@ def _layer(tool: str, row: Mapping[str, Any], files: Sequence[FileRow]) -> Layer
     if "environment" in row:
         return Layer(name, "environment", at=at, ignores=ignores, is_managed=is_managed)
     if "overlay" in row:
-        format = next((file.format for file in files if file.overlay == row["overlay"]), None)
-        if format is None:
+        if not any(file.overlay == row["overlay"] for file in files):
             raise TemplateError(f"{tool}/tool.toml: layer '{name}': no [[file]] has '{row['overlay']}'")
-        return Layer(name, "overlay", (), row["overlay"], format, at, ignores, is_managed)
+        return Layer(name, "overlay", overlay=row["overlay"], at=at, ignores=ignores, is_managed=is_managed)
     alternatives = (row["file"],) if isinstance(row["file"], str) else tuple(row["file"])
     format = row.get("format") or documents.format_of(alternatives[-1])
     return Layer(name, "file", alternatives, "", format, at, ignores, is_managed)
