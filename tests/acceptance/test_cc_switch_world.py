@@ -272,9 +272,10 @@ def test_a_database_that_is_gone_holds_nothing_up(machine: Machine, switch: Home
 
 def test_a_lock_is_waited_for_and_then_named(machine: Machine, switch: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     hint = "Wait until that program is done, or close it, and run the command again."
-    connect, waits = sqlite3.connect, []
+    connect: Any = sqlite3.connect
+    waits: list[float] = []
 
-    def impatient(*arguments: Any, timeout: float, **named: Any) -> sqlite3.Connection:
+    def impatient(*arguments: Any, timeout: float, **named: Any) -> Any:
         waits.append(timeout)
         return connect(*arguments, timeout=timeout / 100, **named)
 

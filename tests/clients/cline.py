@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from tests.clients.client import Client
-from tests.clients.story import Asked, Run
+from tests.clients.story import Played
 from tests.keys import invented
 
 FILES = {name: f".cline/data/{name}" for name in ("globalState.json", "secrets.json")} | {
@@ -49,39 +49,16 @@ ANSWER = "<attempt_completion><result>pong</result></attempt_completion>"
 
 
 @dataclass(frozen=True)
-class Seen:
-    """What was seen of both.
+class Seen(Played):
+    """What was seen of both; `runs` by client and what was special.
 
     Attributes:
-        gateway: its host and port.
-        commands: toolsync's own runs, by what they did.
-        runs: the clients', by client and what was special.
         files: the text of each file, by moment and name; "" where there was none.
         kept: of each variant of `providers.json`, whether Cline left another provider's key in it.
     """
 
-    gateway: str
-    commands: Mapping[str, Run]
-    runs: Mapping[str, Run]
     files: Mapping[str, Mapping[str, str]]
     kept: Mapping[str, bool]
-
-    def to_json(self) -> str:
-        """For the way out of the namespace."""
-        return json.dumps(asdict(self))
-
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        """What `to_json` wrote."""
-        data = json.loads(text)
-        for name in ("commands", "runs"):
-            data[name] = {step: _run(run) for step, run in data[name].items()}
-        return cls(**data)
-
-
-def _run(data: dict[str, Any]) -> Run:
-    lists = {name: tuple(value) for name, value in data.items() if isinstance(value, list)}
-    return Run(**{**data, **lists, "asked": tuple(Asked(**one) for one in data["asked"])})
 
 
 def _entry(provider: str, **settings: Any) -> dict[str, Any]:

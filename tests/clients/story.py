@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Self
+from typing import Any, Self
 
 
 @dataclass(frozen=True)
@@ -45,27 +45,18 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Story:
-    """A client's whole story.
+class Played:
+    """What is seen of every client.
 
     Attributes:
         gateway: its host and port.
         commands: toolsync's own runs, by what they did.
         runs: the client's, by what was special about each.
-        settings: the client's settings file after the runs.
-        undone: the same file after `undo`.
-        changed: the user's and toolsync's files that are not byte for byte, in their place and with their time what
-            they were after `apply`.
-        hooked: how often the user's own hook ran.
     """
 
     gateway: str
     commands: Mapping[str, Run]
     runs: Mapping[str, Run]
-    settings: str
-    undone: str
-    changed: tuple[str, ...]
-    hooked: int
 
     def to_json(self) -> str:
         """For the way out of the namespace."""
@@ -77,11 +68,30 @@ class Story:
         data = json.loads(text)
         for name in ("commands", "runs"):
             data[name] = {step: _run(run) for step, run in data[name].items()}
-        return cls(**{**data, "changed": tuple(data["changed"])})
+        return cls(**_with_tuples(data))
 
 
-def _run(data: dict[str, object]) -> Run:
-    asked = data.pop("asked")
-    lists = {name: tuple(value) for name, value in data.items() if isinstance(value, list)}
-    assert isinstance(asked, list)
-    return Run(**{**data, **lists, "asked": tuple(Asked(**one) for one in asked)})  # type: ignore[arg-type]
+@dataclass(frozen=True)
+class Story(Played):
+    """A client's whole story.
+
+    Attributes:
+        settings: the client's settings file after the runs.
+        undone: the same file after `undo`.
+        changed: the user's and toolsync's files that are not byte for byte, in their place and with their time what
+            they were after `apply`.
+        hooked: how often the user's own hook ran.
+    """
+
+    settings: str
+    undone: str
+    changed: tuple[str, ...]
+    hooked: int
+
+
+def _run(data: dict[str, Any]) -> Run:
+    return Run(**{**_with_tuples(data), "asked": tuple(Asked(**one) for one in data["asked"])})
+
+
+def _with_tuples(data: dict[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in data.items()}

@@ -5,19 +5,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
 
 import pytest
 
-from tests.conftest import corpus_rows, is_own_corpus, raw
+from tests.conftest import corpus_rows, raw
 from tests.document import oracle
+from tests.document.conftest import Reported
+from tests.document.corpus import Row, is_json, is_no_json, refusal, share_to_succeed
 from tests.document.faithful import has_place, set_or_refused, undone
 from toolsync.document import MISSING, Document, Item, KeyPath, parse
-from toolsync.errors import DocumentError
 
-Row = dict[str, Any]
+pytestmark = pytest.mark.usefixtures("room_for_the_oracle")
+
 Edits = list[tuple[KeyPath, Any]]
 JSON = ["json", "jsonc"]
 SHARE_TO_COME_BACK = 0.9
@@ -48,20 +49,6 @@ OF_ANY_OTHER: Edits = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def _room_for_the_oracle() -> Iterator[None]:
-    with oracle.room():
-        yield
-
-
-def is_whole(row: Row) -> bool:
-    return oracle.is_whole(raw(row))
-
-
-def is_broken(row: Row) -> bool:
-    return not is_whole(row)
-
-
 def edits_of(row: Row) -> Edits:
     """What the tool that a row names would write; a row that names none of ours gets an edit all the same."""
     return next((edits for name, edits in OF_TOOLS.items() if name in row.get("edit", "")), OF_ANY_OTHER)
@@ -80,15 +67,12 @@ def edited(document: Document, row: Row) -> Document:
     return document
 
 
-@pytest.mark.corpus("real", format=JSON, where=is_broken)
+@pytest.mark.corpus("real", format=JSON, where=is_no_json)
 def test_corpus_of_real_files_that_are_broken_is_refused_with_its_place(row: Row) -> None:
-    with pytest.raises(DocumentError) as refusal:
-        parse(raw(row), row["format"])
-    assert (refusal.value.line or 0) >= 1
-    assert (refusal.value.column or 0) >= 1
+    assert refusal(row, row["format"]).reason
 
 
-@pytest.mark.corpus("real", format=JSON, where=is_whole)
+@pytest.mark.corpus("real", format=JSON, where=is_json)
 def test_corpus_of_real_files_is_edited_and_undone(row: Row) -> None:
     document = parse(raw(row), row["format"])
 
@@ -97,7 +81,7 @@ def test_corpus_of_real_files_is_edited_and_undone(row: Row) -> None:
     assert undone(after, document) == document.text
 
 
-@pytest.mark.corpus("real", format=JSON, where=is_whole)
+@pytest.mark.corpus("real", format=JSON, where=is_json)
 def test_corpus_of_real_files_is_given_back_value_by_value(row: Row) -> None:
     """Undo after a user's own edit: no splice fits any more, each value goes by itself, and the rest is as it was."""
     before = oracle.read(raw(row).decode())
@@ -108,17 +92,14 @@ def test_corpus_of_real_files_is_given_back_value_by_value(row: Row) -> None:
 
 
 def test_corpus_of_real_files_given_back_value_by_value_is_byte_identical(
-    request: pytest.FixtureRequest, record_property: Callable[[str, object], None], capsys: pytest.CaptureFixture[str]
+    pytestconfig: pytest.Config, reported: Reported
 ) -> None:
     """White space may differ in a few; an empty file became an object, and stays one."""
-    rows = [row for row in corpus_rows(request.config, "real") if row.get("format") in JSON and is_whole(row)]
+    rows = [row for row in corpus_rows(pytestconfig, "real") if row.get("format") in JSON and is_json(row)]
     other = [row["name"] for row in rows if given_back(row) not in (raw(row).decode(), "{}\n")]
 
-    with capsys.disabled():
-        print(f"\n{len(rows)} real JSON files given back, {len(other)} not to the byte: {other}")  # noqa: T201
-    record_property("not_to_the_byte", other)
-    share = 1 if is_own_corpus(request.config, "real") else SHARE_TO_COME_BACK
-    assert len(rows) - len(other) >= share * len(rows)
+    reported(f"{len(rows)} real JSON files given back, {len(other)} not to the byte:", other)
+    assert len(rows) - len(other) >= share_to_succeed(pytestconfig, "real", SHARE_TO_COME_BACK) * len(rows)
 
 
 def given_back(row: Row) -> str:
@@ -136,7 +117,7 @@ def made_first(document: Document, path: KeyPath) -> KeyPath:
     return next(path[: end + 1] for end in range(len(path)) if document.get(path[: end + 1]) is MISSING)
 
 
-@pytest.mark.corpus("real", format=JSON, where=is_whole)
+@pytest.mark.corpus("real", format=JSON, where=is_json)
 def test_corpus_file_that_claude_code_would_ignore_is_reported(row: Row) -> None:
     reading = oracle.read(raw(row).decode())
     fault = parse(raw(row), "json").fault

@@ -5,19 +5,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from tests.conftest import corpus_rows, is_own_corpus, raw
+from tests.conftest import corpus_rows, raw
 from tests.document import oracle_toml as oracle
+from tests.document.conftest import Reported
+from tests.document.corpus import Row, is_no_toml, is_toml, refusal, share_to_succeed
 from tests.document.faithful import has_place, undone
 from tests.document.faithful_toml import faults
 from toolsync.document import Document, KeyPath, parse
-from toolsync.errors import DocumentError, EditRefusedError
+from toolsync.errors import EditRefusedError
 
-Row = dict[str, Any]
 TOML = ["toml"]
 SHARE_TO_COME_BACK = 0.9
 """Of files that nobody here has seen; of our own, all."""
@@ -32,14 +32,6 @@ CODEX: dict[KeyPath, Any] = {
 }
 
 
-def is_valid(row: Row) -> bool:
-    return oracle.is_valid(raw(row))
-
-
-def is_invalid(row: Row) -> bool:
-    return not is_valid(row)
-
-
 def variants(text: str) -> dict[str, str]:
     """The same file as other machines hold it."""
     return {
@@ -51,15 +43,12 @@ def variants(text: str) -> dict[str, str]:
     }
 
 
-@pytest.mark.corpus("real", format=TOML, where=is_invalid)
+@pytest.mark.corpus("real", format=TOML, where=is_no_toml)
 def test_corpus_of_real_files_that_are_broken_is_refused_with_its_place(row: Row) -> None:
-    with pytest.raises(DocumentError) as refusal:
-        parse(raw(row), "toml")
-    assert (refusal.value.line or 0) >= 1
-    assert (refusal.value.column or 0) >= 1
+    assert refusal(row, "toml").reason
 
 
-@pytest.mark.corpus("real", format=TOML, where=is_valid)
+@pytest.mark.corpus("real", format=TOML, where=is_toml)
 def test_corpus_real_files_take_the_codex_edit_and_give_it_back(row: Row) -> None:
     for name, text in variants(raw(row).decode()).items():
         origin = parse(text.encode(), "toml")
@@ -75,11 +64,11 @@ def test_corpus_real_files_take_the_codex_edit_and_give_it_back(row: Row) -> Non
 
 
 def test_corpus_real_files_given_back_value_by_value_are_byte_identical(
-    request: pytest.FixtureRequest, record_property: Callable[[str, object], None], capsys: pytest.CaptureFixture[str]
+    pytestconfig: pytest.Config, reported: Reported
 ) -> None:
     """All but few: a table that had to give way to a text has lost its form."""
     other = []
-    rows = [row for row in corpus_rows(request.config, "real") if row.get("format") in TOML and is_valid(row)]
+    rows = [row for row in corpus_rows(pytestconfig, "real") if row.get("format") in TOML and is_toml(row)]
     for row in rows:
         document = origin = parse(raw(row), "toml")
         for path, value in CODEX.items():
@@ -87,11 +76,8 @@ def test_corpus_real_files_given_back_value_by_value_are_byte_identical(
         if given_back(document, origin).text != origin.text:
             other.append(row["name"])
 
-    with capsys.disabled():
-        print(f"\n{len(rows)} real TOML files given back, {len(other)} not to the byte: {other}")  # noqa: T201
-    record_property("not_to_the_byte", other)
-    share = 1 if is_own_corpus(request.config, "real") else SHARE_TO_COME_BACK
-    assert len(rows) - len(other) >= share * len(rows)
+    reported(f"{len(rows)} real TOML files given back, {len(other)} not to the byte:", other)
+    assert len(rows) - len(other) >= share_to_succeed(pytestconfig, "real", SHARE_TO_COME_BACK) * len(rows)
 
 
 def set_or_refused(document: Document, path: KeyPath, value: Any) -> Document:
