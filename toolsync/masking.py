@@ -8,6 +8,8 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
+from toolsync.echo import unechoed
+
 _SHORTEST_MASKED = 7
 """A shorter key (`ollama`, `none`) is no secret worth the words that masking it would destroy."""
 
@@ -45,11 +47,19 @@ class Secret:
         raise TypeError("a Secret is never serialised")
 
 
+def learn(key: str) -> None:
+    """Let `masked` know a key of whatever characters: one that is used as such, no piece of a settings file."""
+    if len(key) >= _SHORTEST_MASKED:
+        _known.add(key)
+
+
 def masked(text: str) -> str:
-    """`text` with every key that this process has seen replaced by `***`."""
+    """`text` with every key that this process has seen replaced by `***`, and every echo of one."""
+    if not _known:
+        return text
     for value in sorted(_known, key=len, reverse=True):
         text = text.replace(value, "***")
-    return text
+    return unechoed(text, frozenset(_known))
 
 
 def masked_data(value: Any) -> Any:

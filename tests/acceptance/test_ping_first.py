@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 import pytest
 
 from tests.acceptance.machine import KEY, Machine
+from tests.core.test_echo import FORMS, ODD
 from tests.keys import invented
 from tests.scripted import HANG, http, scripted
 from toolsync.commands import pinging
@@ -91,6 +93,19 @@ def _stopped(said: tuple[int, str], message: str) -> None:
     assert text.startswith(f"error: {message}")
     assert text.endswith(f"{NOT_WRITTEN}\n")
     assert KEY not in text
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+@pytest.mark.parametrize("key", [KEY, ODD], ids=["usual", "odd"])
+def test_a_key_that_the_gateway_says_again_is_not_shown(ready: Machine, form: Callable[[str], str], key: str) -> None:
+    ready.vault.set("work", Secret(key))
+    body = json.dumps({"error": {"message": f"no such key: {form(key)}!"}})
+    with scripted(http(401, body)) as server:
+        ready.profile(base_url=server.base_url)
+        ran = ready.toolsync("apply", "--yes")
+    said = "".join(ran.err.split())
+    assert (ran.code, "nosuchkey:" in said, "***" in said) == (2, True, True)
+    assert [part for part in {form(key)[at : at + 12] for at in range(5, len(form(key)) - 16)} if part in said] == []
 
 
 def test_no_ping_asks_nobody(ready: Machine, gateway: LoopbackGateway) -> None:

@@ -59,6 +59,12 @@ def test_a_refused_key_is_masked_all_the_same() -> None:
     assert masked("log: sk-refused-and-known") == "log: ***"
 
 
+@pytest.mark.parametrize("key", ["{fsec1}", '"fsec-2', "fsec'3x", "$fsec-4", '{a}"b$fsec5'])
+def test_a_key_of_odd_characters_is_masked_too(key: str) -> None:
+    checked(key, "the key")
+    assert masked(f"log: {key}!") == "log: ***!"
+
+
 @given(st.text())
 def test_a_key_is_visible_ascii_or_refused(text: str) -> None:
     try:

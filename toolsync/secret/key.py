@@ -6,7 +6,7 @@ import re
 import unicodedata
 
 from toolsync.errors import KeyMissingError, SecretError
-from toolsync.masking import Secret
+from toolsync.masking import Secret, learn
 
 _FOREIGN = re.compile(r"[^\x21-\x7e]")
 _QUOTES = "\"'`"
@@ -26,6 +26,7 @@ def checked(text: str, source: str) -> Secret:
     if not text.strip():
         raise KeyMissingError(f"{source} is empty", hint="A key is one line of visible ASCII characters.")
     secret = Secret(text.strip())
+    learn(secret.reveal())
     fault = _FOREIGN.search(text)
     if fault is not None:
         raise SecretError(f"{source} has {_named(fault[0])} at position {fault.start() + 1}", hint=_advice(text))
