@@ -121,3 +121,8 @@ def sampled(rows: Sequence[T], every: int = 3) -> Sequence[T]:
 
 def _all_is_required() -> bool:
     return os.environ.get("TOOLSYNC_REQUIRE_ALL") == "1"
+
+
+def thorough(all_of_them: int, some: int) -> int:
+    """How many rounds a long test takes: all where all is required (CI), some where a newcomer waits."""
+    return all_of_them if os.environ.get("TOOLSYNC_REQUIRE_ALL") == "1" else some

@@ -52,6 +52,7 @@ def shown_and_done(
 
     Raises:
         DeclinedError: the person says no, or nobody is there.
+        ChangedError: something changed under every plan.
         ToolsyncError: whatever planning and executing raise.
     """
     for attempt in range(1, _TRIES + 1):
@@ -62,9 +63,16 @@ def shown_and_done(
             result = execute(planned)
         except ChangedError as error:
             if attempt == _TRIES:
-                raise
+                raise _restless(error) from error
             screen.stderr().show([Line(f"{error.message}; planning again", "look")])
             planned = plan()
         else:
             return replace(result, messages=tuple(one for one in result.messages if one not in told))
     raise AssertionError  # the loop returns or raises
+
+
+def _restless(error: ChangedError) -> ChangedError:
+    return ChangedError(
+        f"{error.message}; so it was at each of {_TRIES} tries",
+        hint="Something keeps writing there: close it for a moment, and run the command again.",
+    )
