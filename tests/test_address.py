@@ -267,14 +267,19 @@ JOINED: list[tuple[str, Dialect, str, str]] = [
     ("codex", "openai-responses", "http://h:1/v1", "http://h:1/v1/responses"),
     ("codex-no-version", "openai-responses", "http://h:1/api/", "http://h:1/api/responses"),
     ("chat", "openai-chat", "http://h:1/v1", "http://h:1/v1/chat/completions"),
-    ("chat-endpoint-pasted", "openai-chat", "http://h:1/v1/chat/completions", "http://h:1/v1/chat/completions/chat/completions"),
+    (
+        "chat-endpoint-pasted",
+        "openai-chat",
+        "http://h:1/v1/chat/completions",
+        "http://h:1/v1/chat/completions/chat/completions",
+    ),
     ("claude-root", "anthropic-messages", "http://h:1", "http://h:1/v1/messages"),
     ("claude-slashes", "anthropic-messages", "http://h:1//", "http://h:1/v1/messages"),
     ("claude-space", "anthropic-messages", "http://h:1 ", "http://h:1/v1/messages"),
     ("claude-api", "anthropic-messages", "http://h:1/api/", "http://h:1/api/v1/messages"),
     ("claude-v1", "anthropic-messages", "http://h:1/v1", "http://h:1/v1/v1/messages"),
     ("claude-endpoint-pasted", "anthropic-messages", "http://h:1/v1/messages", "http://h:1/v1/messages/v1/messages"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("dialect", "base", "url"), [row[1:] for row in JOINED], ids=[row[0] for row in JOINED])
@@ -312,7 +317,7 @@ def test_law_endpoints_of_the_derived_bases_are_the_whole_endpoints(printed: str
         ("http://host.docker.internal", False),
     ],
 )
-def test_loopback_is_this_machine_only(url: str, expected: bool) -> None:  # noqa: FBT001
+def test_loopback_is_this_machine_only(url: str, expected: bool) -> None:
     assert is_loopback(url) is expected
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -106,10 +107,10 @@ def _huge(path: Path) -> None:
         pytest.param(_huge, "{} has 67,108,865 bytes; a settings file has 67,108,864 at most", id="huge"),
     ],
 )
-def test_what_is_no_file_is_said_plainly(home: Path, make: object, said: str) -> None:
+def test_what_is_no_file_is_said_plainly(home: Path, make: Callable[[Path], None], said: str) -> None:
     path = home / "folder" / "settings.json"
     path.parent.mkdir()
-    make(path)  # type: ignore[operator]
+    make(path)
     with pytest.raises(FileError) as caught:
         disk.read(path)
     assert caught.value.message == said.format(path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import jsonschema
@@ -148,9 +149,11 @@ def _kept_secret(data: dict[str, Value]) -> None:
         pytest.param(_kept_secret, "damaged, key: this text must not be remembered here", id="a secret put in"),
     ],
 )
-def test_what_cannot_be_read_is_refused_in_plain_words(tmp_path: Path, spoil: object, said: str) -> None:
+def test_what_cannot_be_read_is_refused_in_plain_words(
+    tmp_path: Path, spoil: Callable[[dict[str, Value]], None], said: str
+) -> None:
     data = remembered.to_json(FULL)
-    spoil(data)  # type: ignore[operator]
+    spoil(data)
     path = tmp_path / "memory.json"
     path.write_text(json.dumps(data))
     with pytest.raises(MemoryFileError) as caught:

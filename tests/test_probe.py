@@ -6,32 +6,25 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.house import KEY, QUICK, asking, house
+from tests.keys import invented
 from tests.scripted import HANG, http, scripted
-from toolsync.address import Dialect, addresses
+from toolsync.address import Dialect
 from toolsync.loopback import LoopbackGateway
 from toolsync.masking import Secret
 from toolsync.probe import Models, Network, Ping, PingRequest, list_models, ping
 
-KEY = Secret("sk-invented-right-0001")
-WRONG = Secret("sk-invented-wrong-0002")
+WRONG = Secret(invented("wrong"))
 DIALECTS: list[Dialect] = ["openai-chat", "openai-responses", "anthropic-messages"]
-QUICK = Network(connect_seconds=1, read_seconds=0.4)
 
 
 @pytest.fixture
 def gateway() -> Iterator[LoopbackGateway]:
-    with LoopbackGateway(KEY, models=["house-model", "other-model"]) as running:
+    with house() as running:
         yield running
-
-
-def _request(gateway: LoopbackGateway, dialect: Dialect, **more: Any) -> PingRequest:
-    found = addresses(gateway.base_url)
-    base = found.anthropic_url if dialect == "anthropic-messages" else found.openai_url
-    return PingRequest(**{"dialect": dialect, "base": base, "model": "house-model", "key": KEY, **more})
 
 
 # Against a gateway that works.
@@ -48,7 +41,7 @@ def _request(gateway: LoopbackGateway, dialect: Dialect, **more: Any) -> PingReq
 def test_a_ping_names_address_model_tokens_and_reply(
     gateway: LoopbackGateway, dialect: Dialect, path: str, input_tokens: int
 ) -> None:
-    came = ping(_request(gateway, dialect))
+    came = ping(asking(gateway, dialect))
     assert came == Ping(
         url=gateway.base_url.removesuffix("/api") + path,
         outcome="ok",
@@ -77,7 +70,7 @@ def test_one_request_is_sent_with_the_key_where_the_dialects_clients_put_it(
     gateway: LoopbackGateway, dialect: Dialect, carriers: set[str], limit: tuple[str, int]
 ) -> None:
     ping(
-        _request(
+        asking(
             gateway,
             dialect,
             headers={"X-Team": "blue", "Authorization": "Bearer other", "X-Seal": Secret("s3aled-value")},
@@ -95,14 +88,14 @@ def test_one_request_is_sent_with_the_key_where_the_dialects_clients_put_it(
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_without_a_key_no_credential_is_sent(gateway: LoopbackGateway, dialect: Dialect) -> None:
-    came = ping(_request(gateway, dialect, key=None))
+    came = ping(asking(gateway, dialect, key=None))
     assert (came.outcome, came.status) == ("refused", 401)
     assert dict(gateway.received[0].credentials) == {}
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_wrong_key_is_refused(gateway: LoopbackGateway, dialect: Dialect) -> None:
-    came = ping(_request(gateway, dialect, key=WRONG))
+    came = ping(asking(gateway, dialect, key=WRONG))
     assert (came.outcome, came.status) == ("refused", 401)
     assert came.problem == "the gateway refused the request (401): Invalid API key"
     assert came.hint == "Store the key that this gateway gave you: `toolsync key set NAME`."
@@ -110,7 +103,7 @@ def test_a_wrong_key_is_refused(gateway: LoopbackGateway, dialect: Dialect) -> N
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_model_that_is_not_served_is_not_found(gateway: LoopbackGateway, dialect: Dialect) -> None:
-    came = ping(_request(gateway, dialect, model="no-such-model"))
+    came = ping(asking(gateway, dialect, model="no-such-model"))
     assert (came.outcome, came.status) == ("not_found", 404)
     assert "no-such-model" in came.problem
     assert came.hint == "Name a model that this gateway serves to this key: `toolsync models` lists them."
@@ -118,8 +111,8 @@ def test_a_model_that_is_not_served_is_not_found(gateway: LoopbackGateway, diale
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_wrong_path_is_not_found(gateway: LoopbackGateway, dialect: Dialect) -> None:
-    base = _request(gateway, dialect).base + "/v1"
-    came = ping(_request(gateway, dialect, base=base))
+    base = asking(gateway, dialect).base + "/v1"
+    came = ping(asking(gateway, dialect, base=base))
     assert (came.outcome, came.status) == ("not_found", 404)
     assert "Invalid URL (POST /api/v1/v1" in came.problem
     assert came.hint == f"Either base_url has the wrong path, or this gateway does not serve {dialect}."
@@ -127,7 +120,7 @@ def test_a_wrong_path_is_not_found(gateway: LoopbackGateway, dialect: Dialect) -
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_the_models_are_listed(gateway: LoopbackGateway, dialect: Dialect) -> None:
-    came = list_models(_request(gateway, dialect, model=""))
+    came = list_models(asking(gateway, dialect, model=""))
     assert came == Models(
         url=gateway.base_url + "/v1/models",
         outcome="ok",
@@ -138,9 +131,9 @@ def test_the_models_are_listed(gateway: LoopbackGateway, dialect: Dialect) -> No
 
 
 def test_a_list_of_models_fails_as_a_ping_does(gateway: LoopbackGateway) -> None:
-    came = list_models(_request(gateway, "openai-chat", key=WRONG))
+    came = list_models(asking(gateway, "openai-chat", key=WRONG))
     assert (came.outcome, came.ids) == ("refused", ())
-    came = list_models(_request(gateway, "openai-chat", base=gateway.base_url))
+    came = list_models(asking(gateway, "openai-chat", base=gateway.base_url))
     assert (came.outcome, came.status) == ("not_found", 404)
     assert came.hint == "This gateway has no list of models there; ask its operator for the names."
 

@@ -72,7 +72,7 @@ CASES = {
     "cloudflare-524": Case(524, "<html><head><title>h | 524: A timeout occurred</title></head></html>", "failed", "answered 524: h | 524: A timeout occurred", "The fault is on", "text/html"),
     "moved-308": Case(308, "", "redirect", "the address redirects (308) to https://elsewhere.example/v1", "Redirects are not followed"),
     "found-302": Case(302, "", "redirect", "the address redirects (302) to https://elsewhere.example/v1", "Redirects are not followed"),
-}  # fmt: skip
+}  # fmt: skip  # one row each
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())

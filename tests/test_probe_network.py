@@ -8,33 +8,24 @@ import ssl
 from collections.abc import Iterator, Mapping
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.conftest import needs
+from tests.house import KEY, QUICK, asking, house
 from tests.scripted import http, scripted
-from toolsync.address import Dialect, addresses
 from toolsync.loopback import LoopbackGateway
 from toolsync.masking import Secret
 from toolsync.probe import Network, PingRequest, exposes_key, ping
 from toolsync.probe.network import is_exempt
 
-KEY = Secret("sk-invented-right-0001")
-QUICK = Network(connect_seconds=1, read_seconds=0.4)
 CHAT_OK = '{"object":"chat.completion","model":"m","choices":[{"message":{"role":"assistant","content":"pong"}}]}'
 
 
 @pytest.fixture
 def gateway() -> Iterator[LoopbackGateway]:
-    with LoopbackGateway(KEY, models=["house-model", "other-model"]) as running:
+    with house() as running:
         yield running
-
-
-def _request(gateway: LoopbackGateway, dialect: Dialect, **more: Any) -> PingRequest:
-    found = addresses(gateway.base_url)
-    base = found.anthropic_url if dialect == "anthropic-messages" else found.openai_url
-    return PingRequest(**{"dialect": dialect, "base": base, "model": "house-model", "key": KEY, **more})
 
 
 @pytest.mark.parametrize(
@@ -50,7 +41,7 @@ def _request(gateway: LoopbackGateway, dialect: Dialect, **more: Any) -> PingReq
         pytest.param("http://", KEY, False, id="no-address"),
     ],
 )
-def test_a_key_in_clear_over_a_network_is_warned_of(base: str, key: Secret | None, expected: bool) -> None:  # noqa: FBT001
+def test_a_key_in_clear_over_a_network_is_warned_of(base: str, key: Secret | None, expected: bool) -> None:
     assert exposes_key(PingRequest("openai-chat", base, "m", key)) is expected
 
 
@@ -62,12 +53,12 @@ def test_the_warning_comes_with_the_result() -> None:
 def test_a_request_goes_through_the_proxy_that_is_named(gateway: LoopbackGateway) -> None:
     with scripted(http(200, CHAT_OK)) as proxy:
         network = Network(proxy=f"http://127.0.0.1:{proxy.port}")
-        came = ping(_request(gateway, "openai-chat", network=network))
+        came = ping(asking(gateway, "openai-chat", network=network))
         assert came.is_ok
         assert proxy.requests[0].startswith(f"POST {came.url} HTTP/1.1".encode())
         assert gateway.received == ()
         exempt = Network(proxy=network.proxy, no_proxy="localhost,127.0.0.1")
-        assert ping(_request(gateway, "openai-chat", network=exempt)).is_ok
+        assert ping(asking(gateway, "openai-chat", network=exempt)).is_ok
         assert len(gateway.received) == 1
 
 
@@ -76,7 +67,7 @@ def test_the_environment_of_this_process_is_not_asked(
 ) -> None:
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "SSL_CERT_FILE"):
         monkeypatch.setenv(name, "socks://127.0.0.1:1")
-    assert ping(_request(gateway, "openai-chat")).is_ok
+    assert ping(asking(gateway, "openai-chat")).is_ok
 
 
 def test_a_proxy_that_is_dead_or_no_proxy_is_named() -> None:
@@ -159,7 +150,7 @@ def test_the_network_is_the_profiles_and_then_the_environments(
         ("127.0.0.1", "http://localhost", False),
     ],
 )
-def test_no_proxy_is_read_in_all_its_forms(no_proxy: str, url: str, expected: bool) -> None:  # noqa: FBT001
+def test_no_proxy_is_read_in_all_its_forms(no_proxy: str, url: str, expected: bool) -> None:
     assert is_exempt(url, no_proxy) is expected
 
 

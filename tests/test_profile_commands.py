@@ -163,7 +163,7 @@ def test_what_a_new_profile_lacks_is_said_with_the_way_to_give_it(
 def test_the_verbs_change_the_file_and_say_what_it_was(worked: Session) -> None:
     assert verbs.use(worked, "work").before == WORK
     assert verbs.rename(worked, "work", "job").after == worked.config.read_bytes().decode()
-    assert verbs.entries(worked.profiles()) == (verbs.Entry("job", True, None, "http://h", "m", "env:K"),)  # noqa: FBT003
+    assert verbs.entries(worked.profiles()) == (verbs.Entry("job", True, None, "http://h", "m", "env:K"),)
     assert worked.profiles().active == "job"
     verbs.remove(worked, "job")
     assert worked.profiles().names == ()

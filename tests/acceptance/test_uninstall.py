@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -386,10 +387,10 @@ def test_what_another_toolsync_applies_meanwhile_is_given_back_too(
     assert machine.toolsync(*APPLY).code == 0
     alone, applies = command._alone, iter([APPLY])
 
-    def crowded(*session: object) -> object:
+    def crowded(*session: Any) -> object:
         for arguments in applies:
             assert machine.child(*arguments).code == 0
-        return alone(*session)  # type: ignore[arg-type]
+        return alone(*session)
 
     monkeypatch.setattr(command, "_alone", crowded)
     ran = machine.toolsync(*UNINSTALL)

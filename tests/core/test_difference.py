@@ -123,7 +123,9 @@ HIDDEN: dict[str, tuple[str, str, tuple[Edit, ...]]] = {
     "the value beneath ours": ("jsonc", '{"x": "@"}', (edit("x", "", secret=True),)),
     "a number at a secret place": ("jsonc", '{"x": 12345678901234}', (edit("x", "", secret=True),)),
     "an item's value": (
-        "jsonc", '{"l": [{"id": "a", "u": 1}, {"id": "b", "u": "@"}]}', (edit("l[id=b].u", "new", secret=True),),
+        "jsonc",
+        '{"l": [{"id": "a", "u": 1}, {"id": "b", "u": "@"}]}',
+        (edit("l[id=b].u", "new", secret=True),),
     ),
     "in a comment, as a setting": ("jsonc", '{\n  // "ANTHROPIC_AUTH_TOKEN": "@",\n  "a": 1\n}', (MARK,)),
     "in a comment, after a value": ("jsonc", '{\n  "a": 1 // "apiKey": "@"\n}', (MARK,)),
@@ -133,7 +135,7 @@ HIDDEN: dict[str, tuple[str, str, tuple[Edit, ...]]] = {
     "TOML in one line": ("toml", 'p = { auth = { token = "@" } }\n', (MARK,)),
     "TOML of several lines": ("toml", 'secret = """\n@\n@"""\n', (MARK,)),
     "TOML dotted": ("toml", 'a."my.token".x = "@"\n', (MARK,)),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("format", "text", "edits"), HIDDEN.values(), ids=HIDDEN)

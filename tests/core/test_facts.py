@@ -110,9 +110,16 @@ def test_a_full_profile_has_every_fact_there_is_and_each_in_its_type() -> None:
 
 def test_what_a_profile_leaves_unset_is_unset() -> None:
     assert found(SPARE, "spare").keys() == {
-        "profile", "provider_name", "root_url", "openai_url", "anthropic_url", "gemini_url", "chat_completions_url",
-        "model", "key_variable",
-    }  # fmt: skip
+        "profile",
+        "provider_name",
+        "root_url",
+        "openai_url",
+        "anthropic_url",
+        "gemini_url",
+        "chat_completions_url",
+        "model",
+        "key_variable",
+    }
     assert found(SPARE, "spare")["provider_name"] == ("spare", "profiles.spare")
 
 

@@ -67,11 +67,27 @@ def test_fingerprints_tell_two_keys_apart_and_machines_too(keys: list[str]) -> N
 @pytest.mark.parametrize(
     "name",
     [
-        "apiKey", "api_key", "API_KEY", "apikey", "ANTHROPIC_AUTH_TOKEN", "key", "ssh-key", "x.key", "secret",
-        "clientSecret", "password", "passwd", "credentials", "bearerToken", "Authorization", "auth", "headers",
-        "openAiHeaders", "experimental_bearer_token",
+        "apiKey",
+        "api_key",
+        "API_KEY",
+        "apikey",
+        "ANTHROPIC_AUTH_TOKEN",
+        "key",
+        "ssh-key",
+        "x.key",
+        "secret",
+        "clientSecret",
+        "password",
+        "passwd",
+        "credentials",
+        "bearerToken",
+        "Authorization",
+        "auth",
+        "headers",
+        "openAiHeaders",
+        "experimental_bearer_token",
     ],
-)  # fmt: skip
+)
 def test_names_of_secrets(name: str) -> None:
     assert looks_secret(name)
 

@@ -104,7 +104,7 @@ ROWS: dict[str, tuple[Value, dict[Any, Any]]] = {
         {"l": ["x", {"n": "m-1", "m-1": 1}]},
     ),
     "list of lists": ({"l": [["<model>", "<site?>"]]}, {"l": [["m-1"]]}),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("overlay", "expected"), ROWS.values(), ids=ROWS)

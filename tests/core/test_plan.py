@@ -361,7 +361,7 @@ REFUSED: dict[str, tuple[str, Edit, str]] = {
     "an item among texts": ('{ "l": ["x"] }', edit("l[id=a].v", 1), NO_ITEM),
     "an item among others": ('{ "l": [{}] }', edit("l[id=a].v", 1), NO_ITEM),
     "an item where a table stands": ('{ "l": {} }', edit("l[id=a].v", 1), "no list"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("text", "wanted", "message"), REFUSED.values(), ids=REFUSED)

@@ -32,7 +32,7 @@ def run(world: World, *rows: Row) -> Any:
         return world.run(*rows)
     except (EditRefusedError, PlanRefusedError) as error:
         note(str(error))
-        assume(False)  # noqa: FBT003  hypothesis's own way
+        assume(False)
         raise
 
 

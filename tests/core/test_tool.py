@@ -173,7 +173,7 @@ BAD: dict[str, tuple[dict[str, str], str]] = {
         {"tool.toml": f'{MANIFEST}[[layer]]\nname = "user"\nfile = "~/.rc"', "s.json": "{}"},
         "'~/.rc' does not tell its format",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("files", "message"), BAD.values(), ids=BAD)

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -287,9 +288,9 @@ def test_what_git_says_after_the_writing_has_the_last_word(guarded: Machine, mon
     """Another program takes the line back while we write: said, and exit 1."""
     carried_out = guarding.still_exposed
 
-    def meanwhile(*arguments: object) -> object:
+    def meanwhile(*arguments: Any) -> object:
         guarded.write("dots/service/.gitignore", "!settings.json\n")
-        return carried_out(*arguments)  # type: ignore[arg-type]
+        return carried_out(*arguments)
 
     monkeypatch.setattr("toolsync.commands.apply.still_exposed", meanwhile)
     ran = guarded.toolsync(*FIX)

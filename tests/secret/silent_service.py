@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 import sys
 
-from jeepney.bus_messages import message_bus  # type: ignore[import-untyped]
-from jeepney.io.blocking import Proxy, open_dbus_connection  # type: ignore[import-untyped]
+from jeepney.bus_messages import message_bus  # type: ignore[import-untyped]  # it has no types
+from jeepney.io.blocking import Proxy, open_dbus_connection  # type: ignore[import-untyped]  # likewise
 
 os.environ["DBUS_SESSION_BUS_ADDRESS"] = sys.argv[1]
 connection = open_dbus_connection()

@@ -462,7 +462,7 @@ def test_windows_busy_file_is_replaced_when_it_is_let_go(home: Path, monkeypatch
     def sometimes(source: str, target: str, **named: Any) -> None:
         if busy and target == str(home / "a"):
             error = PermissionError(13, "in use")
-            error.winerror = busy.pop()  # type: ignore[attr-defined,unused-ignore]
+            error.winerror = busy.pop()  # type: ignore[attr-defined,unused-ignore]  # Windows only
             raise error
         rename(source, target, **named)
 

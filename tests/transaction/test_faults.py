@@ -26,9 +26,21 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="POSIX calls, and for
 
 KEY = b"sk-invented-for-the-fault-table"
 CALLS = (
-    "open", "write", "fsync", "ftruncate", "replace", "unlink", "mkdir", "rmdir",
-    "chmod", "fchmod", "fchown", "setxattr", "removexattr", "chown",
-)  # fmt: skip
+    "open",
+    "write",
+    "fsync",
+    "ftruncate",
+    "replace",
+    "unlink",
+    "mkdir",
+    "rmdir",
+    "chmod",
+    "fchmod",
+    "fchown",
+    "setxattr",
+    "removexattr",
+    "chown",
+)
 DIED = 77
 _TO_WRITE = os.O_CREAT | os.O_WRONLY | os.O_RDWR
 

@@ -92,10 +92,10 @@ class TomlDocument(Document):
     # Setting.
 
     def _put(self, path: KeyPath, value: Value | Source) -> Sequence[Splice]:
+        if not path:
+            raise self._refused(path, "the whole file is not one value")
         at = self._place(path)
         try:
-            if not path:
-                raise ValueError("the whole file is not one value")  # noqa: TRY301
             return self._replaced(at, value) if len(at) == len(path) else self._added(at, path[len(at) :], value)
         except ValueError as error:
             raise self._refused(path, str(error)) from error

@@ -144,11 +144,12 @@ def _line(text: str, start: int, section: Place, counts: dict[Place, int]) -> Li
 
 
 def _header(text: str, start: int, at: int, counts: dict[Place, int]) -> Header:
-    brackets = 2 if text.startswith("[[", at) else 1
+    is_item = text.startswith("[[", at)
+    brackets = 2 if is_item else 1
     key = _key(text, _after(_BLANKS, text, at + brackets))
     end = _after(_REST, text, _after(_BLANKS, text, key.ends[-1]) + brackets)
     path = _table_path(key.parts, counts)
-    if brackets == 2:  # noqa: PLR2004
+    if is_item:
         counts[path] = counts.get(path, -1) + 1
         path += (counts[path],)
     return Header(start, end, path, key)

@@ -128,8 +128,13 @@ def _number(text: str) -> int | float:
 
 _READERS: Mapping[type, Any] = {str: str, int: int, float: _number, bool: {"true": True, "false": False}.__getitem__}
 _NAMES: Mapping[type, str] = {
-    str: "text", int: "whole number", float: "number", bool: "true or false", dict: "table", list: "list"
-}  # fmt: skip
+    str: "text",
+    int: "whole number",
+    float: "number",
+    bool: "true or false",
+    dict: "table",
+    list: "list",
+}
 
 
 def _spelled(placeholder: str, value: Value) -> str:

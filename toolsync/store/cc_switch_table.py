@@ -40,7 +40,7 @@ def check(database: sqlite3.Connection, path: Path) -> None:
 
 def token(database: sqlite3.Connection) -> str:
     """A digest of what we write, over all our rows, as the database holds it: null and the empty text told apart."""
-    query = f"SELECT id, app_type, {_OURS} FROM providers WHERE id GLOB 'toolsync-*' ORDER BY id, app_type"  # noqa: S608
+    query = f"SELECT id, app_type, {_OURS} FROM providers WHERE id GLOB 'toolsync-*' ORDER BY id, app_type"  # noqa: S608  constants
     return hashlib.sha256(repr(database.execute(query).fetchall()).encode()).hexdigest()
 
 
@@ -50,7 +50,7 @@ def rows(database: sqlite3.Connection, id: str) -> dict[str, Row]:
     Raises:
         StoreError: a column is no text.
     """
-    found = database.execute(f"SELECT app_type, {_OURS} FROM providers WHERE id = ?", (id,))  # noqa: S608
+    found = database.execute(f"SELECT app_type, {_OURS} FROM providers WHERE id = ?", (id,))  # noqa: S608  constants
     return {_text(app): _row(_text(app), values) for app, *values in found.fetchall()}
 
 
