@@ -214,6 +214,43 @@ def test_a_database_that_was_moved_behind_a_link_is_the_same(machine: Machine, s
     assert switch.everything() == before
 
 
+@pytest.fixture
+def keyed(machine: Machine, gemini: Home) -> Home:
+    """Rows of ours in a database that is about to leave its place, one of them with the key."""
+    assert KEY in "".join(gemini.everything())
+    (machine.home / "elsewhere").mkdir()
+    return gemini
+
+
+def test_rows_that_came_along_with_a_database_are_ours(machine: Machine, keyed: Home) -> None:
+    shutil.move(machine.home / ".cc-switch", machine.home / "elsewhere/cc")
+    machine.environ["CC_SWITCH_DIR"] = str(machine.home / "elsewhere/cc")
+    ran = machine.toolsync(*APPLY)
+    assert (ran.code, machine.kept) == (0, {"work"})
+    assert machine.toolsync("undo", "--yes").code == 0
+    shutil.move(machine.home / "elsewhere/cc", machine.home / ".cc-switch")
+    assert (_ids(keyed), KEY in "".join(keyed.everything())) == ([], False)
+
+
+def test_a_database_that_comes_back_is_said_to_bring_our_rows_and_does_not_keep_them(
+    machine: Machine, keyed: Home
+) -> None:
+    rows = _ids(keyed)
+    shutil.move(keyed.database, machine.home / "elsewhere")
+    ran = machine.toolsync("undo", "--yes")
+    said = (
+        f"warning: ~/{DATABASE} is not there: our rows in it (toolsync-work) are forgotten\n"
+        "    If it comes back, remove them there, or apply and undo once more.\n"
+    )
+    assert (ran.code, said in ran.out, "CC Switch: " in ran.out) == (0, True, False), ran.out
+    assert machine.memory["files"] == {}
+    shutil.move(machine.home / "elsewhere/cc-switch.db", keyed.database)
+    assert _ids(keyed) == rows
+    assert machine.toolsync(*APPLY).code == 0
+    assert machine.toolsync("undo", "--yes").code == 0
+    assert (_ids(keyed), KEY in "".join(keyed.everything())) == ([], False)
+
+
 # Databases that cannot be used.
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from toolsync.commands.guarding import uncovered
 from toolsync.commands.planning import Plan, Skipped, ToolPlan
 from toolsync.commands.result import Level, Message
-from toolsync.commands.stores import Address
+from toolsync.commands.stores import Address, lost_rows
 from toolsync.difference import shown_value, unified
 from toolsync.document.keypath import spell
 from toolsync.masking import printable
@@ -71,4 +71,7 @@ def left_messages(session: Session, plan: Plan) -> Iterator[Message]:
         for left in file.left:
             text = f"{session.shown(file.path)}: {printable(spell(left.path))}: {left.reason}"
             yield Message("warning", text)
+    for path, rows in lost_rows(plan.files).items():
+        text = f"{session.shown(path)} is not there: our rows in it ({', '.join(rows)}) are forgotten"
+        yield Message("warning", text, "If it comes back, remove them there, or apply and undo once more.")
     yield from uncovered(session, plan.files)

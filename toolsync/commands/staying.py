@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -12,9 +12,7 @@ from toolsync import disk
 from toolsync.commands.copies import copies
 from toolsync.commands.planning import Plan
 from toolsync.commands.state_folder import other_files
-from toolsync.commands.stores import Address
-from toolsync.masking import printable
-from toolsync.plan import FilePlan
+from toolsync.commands.stores import lost_rows
 from toolsync.profile.page import SCHEMA_FILE
 from toolsync.session import Session
 
@@ -71,18 +69,8 @@ def _settings(session: Session) -> Iterator[Staying]:
 
 def _rows(session: Session, undo: Plan) -> Iterator[Staying]:
     """Parts of containers that are not there: if they come back, our rows come with them."""
-    for path, profiles in _lost(undo.files).items():
-        rows = ", ".join(f"toolsync-{profile}" for profile in profiles)
-        yield Staying("row", session.shown(path), f"it is gone; if it comes back, remove there: {printable(rows)}")
-
-
-def _lost(files: Sequence[FilePlan]) -> dict[Path, Sequence[str]]:
-    """The profiles whose rows were in each container that is gone."""
-    found: dict[Path, dict[str, None]] = {}
-    for place in (Address.parse(file.path) for file in files if file.container):
-        if not disk.exists(place.path):
-            found.setdefault(place.path, {})[place.profile] = None
-    return {path: list(profiles) for path, profiles in found.items()}
+    for path, rows in lost_rows(undo.files).items():
+        yield Staying("row", session.shown(path), f"it is gone; if it comes back, remove there: {', '.join(rows)}")
 
 
 def _strangers(session: Session) -> Iterator[Path]:

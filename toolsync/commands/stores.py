@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 from toolsync import disk
 from toolsync.errors import StoreError
+from toolsync.masking import printable
 from toolsync.paths import candidates
+from toolsync.plan import FilePlan
 from toolsync.session import Session
 from toolsync.store import Live, Moment, Store, store
 from toolsync.tool import FileRow, Tool
@@ -86,6 +88,11 @@ class Shelf:
         """
         return self.store.live(self.path)
 
+    @cached_property
+    def made(self) -> Collection[str]:
+        """The apps whose rows an earlier apply made, be it remembered or not."""
+        return self.store.made(self.parts)
+
     def snapshot(self, part: str) -> disk.Snapshot:
         """A part as files are read; mode and owner are those of the container."""
         text = self.parts.get(part)
@@ -152,3 +159,12 @@ def container(session: Session, row: FileRow) -> Path | None:
     """Where the container of a part is on this machine, links followed; None where there is none."""
     path = next((path for path in candidates(row.path, session.places) if disk.exists(path)), None)
     return None if path is None else disk.resolve(path)
+
+
+def lost_rows(files: Iterable[FilePlan]) -> dict[Path, list[str]]:
+    """The rows of ours that were in each container which is not there any more."""
+    found: dict[Path, dict[str, None]] = {}
+    for place in (Address.parse(file.path) for file in files if file.container):
+        if not disk.exists(place.path):
+            found.setdefault(place.path, {})[printable(f"toolsync-{place.profile}")] = None
+    return {path: list(rows) for path, rows in found.items()}

@@ -18,7 +18,7 @@ from toolsync.masking import printable
 from toolsync.overlay import Edit
 from toolsync.paths import candidates
 from toolsync.plan import FilePlan, Place, Row, plan_file
-from toolsync.remembered import Memory
+from toolsync.remembered import FileMemory, Memory
 from toolsync.session import Session
 from toolsync.tool import FileRow, Tool
 
@@ -58,6 +58,7 @@ class Table:
         self._unreachable: dict[str, SecretError] = {}
         self._names = _names(memory)
         self._parts: dict[str, FileRow] = {}
+        self._made: set[str] = set()
 
     def seat(self, wanted: ToolPlan) -> tuple[str, ...]:
         """Lay the tool's filled overlays beside the files they mean; the real paths.
@@ -103,23 +104,30 @@ class Table:
         start = None if file_row.part in shelf.parts else shelf.store.start(shelf.path, file_row.part)
         if start is not None:
             row = replace(row, start=start, start_is_filled=False)
-        self._lay_part(shelf.snapshot(file_row.part), file_row, row)
+        snapshot = shelf.snapshot(file_row.part)
+        self._lay_part(snapshot, file_row, row)
+        if file_row.app in shelf.made:
+            self._made.add(self._named(snapshot))
 
     def _lay_part(self, snapshot: disk.Snapshot, file_row: FileRow, row: Row) -> None:
-        self._parts[self._names.get(str(snapshot.real), str(snapshot.real))] = file_row
+        self._parts[self._named(snapshot)] = file_row
         self._lay(snapshot, file_row.format, row)
 
     def _place(self, path: Path, format: str, row: Row) -> None:
         self._lay(disk.read(path, within=gitguard.left(path)), format, row)
 
     def _lay(self, snapshot: disk.Snapshot, format: str, row: Row) -> None:
-        path, real = snapshot.path, self._names.get(str(snapshot.real), str(snapshot.real))
+        path, real = snapshot.path, self._named(snapshot)
         self.snapshots.setdefault(real, snapshot)
         if self._formats.setdefault(real, format) != format:
             shown = self._session.shown(path)
             raise TemplateError(f"{shown} is {self._formats[real]} to one tool and {format} to {row.tool}")
         self._rows.setdefault(real, []).append(row)
         self.files[row.tool, row.overlay].append(real)
+
+    def _named(self, snapshot: disk.Snapshot) -> str:
+        """What memory calls it."""
+        return self._names.get(str(snapshot.real), str(snapshot.real))
 
     def plans(self) -> dict[str, FilePlan]:
         """One plan for each real file, by path; ignore files aside.
@@ -186,7 +194,8 @@ class Table:
     def _plan(self, place: Place, rows: Sequence[Row]) -> FilePlan:
         snapshot = self.snapshots[place.path]
         before = None if snapshot.raw is None else document.decoded(snapshot.raw)
-        plan = plan_file(place, before, rows, self._memory.files.get(place.path))
+        unknown = FileMemory(created=True) if before is not None and place.path in self._made else None
+        plan = plan_file(place, before, rows, self._memory.files.get(place.path, unknown))
         self._refuse_loss(plan)
         return _with_circumstances(plan, snapshot, is_part=place.goes_whole)
 

@@ -19,7 +19,7 @@ from toolsync.document.keypath import spell
 from toolsync.errors import EditRefusedError, PlanRefusedError
 from toolsync.overlay import TABLE, Edit
 from toolsync.plan.giving import swept, unwound
-from toolsync.plan.laying import Laid, laid_fresh, made, makes_file, sha256, stands
+from toolsync.plan.laying import Laid, laid_fresh, made, made_whole, makes_file, sha256, stands
 from toolsync.plan.meeting import stop_at_breach, widened
 from toolsync.plan.model import Change, FilePlan, Left, Place, Row
 from toolsync.plan.relaying import laid_in_place
@@ -150,13 +150,12 @@ def _worked(place: Place, present: Document | None, rows: Sequence[Row], known: 
     staying: tuple[LayerMemory, ...] = ()
     if present is not None:
         document, staying = unwound(present, known, rows, place)
-        work = _Work(
-            document, {(layer.tool, layer.overlay): layer for layer in staying}, known.created and bool(staying)
-        )
+        is_ours = known.created and (place.goes_whole or bool(staying))
+        work = _Work(document, {(layer.tool, layer.overlay): layer for layer in staying}, is_ours)
     for row in _in_order(rows, known, is_there=work.document is not None):
         work.created = work.created or work.document is None
         before = work.layers.pop(row.name, None) if not row.edits else work.layers.get(row.name)
-        laid = _laid(work.document, row, before, place)
+        laid = _laid(work, row, before, place)
         work.document = laid.document
         if laid.layer is not None:
             work.layers[row.name] = laid.layer
@@ -216,12 +215,14 @@ def _in_order(rows: Sequence[Row], memory: FileMemory, *, is_there: bool) -> lis
     return laid_before if is_there else sorted(laid_before, key=lambda row: not makes_file(row))
 
 
-def _laid(document: Document | None, row: Row, known: LayerMemory | None, place: Place) -> Laid:
-    if document is None:
+def _laid(work: _Work, row: Row, known: LayerMemory | None, place: Place) -> Laid:
+    if work.document is None:
         return made(row, place)
-    if known is None:
-        return laid_fresh(document, row, place)
-    return laid_in_place(document, row, known, place)
+    if known is not None:
+        return laid_in_place(work.document, row, known, place)
+    if place.goes_whole and work.created and row.edits:  # an earlier apply made it, and nobody here remembers that
+        return made_whole(work.document, row, place)
+    return laid_fresh(work.document, row, place)
 
 
 def _goes(work: _Work, rows: Sequence[Row], place: Place) -> bool:

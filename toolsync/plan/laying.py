@@ -47,7 +47,7 @@ def made(row: Row, place: Place) -> Laid:
     if row.start is None or not row.edits or (all(edit.value is ABSENT for edit in row.edits) and not place.goes_whole):
         return Laid(None)
     start = documents.parse(row.start.encode(), place.format)
-    return _made_whole(start, row, place) if row.start_is_filled or place.goes_whole else _begun(start, "", row, place)
+    return made_whole(start, row, place) if row.start_is_filled or place.goes_whole else _begun(start, "", row, place)
 
 
 def makes_file(row: Row) -> bool:
@@ -71,7 +71,8 @@ def _origins(laid: Laid) -> dict[str, str]:
     return {name: text for name, text in laid.kept.items() if name in names}
 
 
-def _made_whole(start: Document, row: Row, place: Place) -> Laid:
+def made_whole(start: Document, row: Row, place: Place) -> Laid:
+    """The row laid over a start of which nothing is the user's: nothing of it is given back but the whole."""
     document = edited(start, row.edits)
     values = tuple(_remembered(edit, place) for edit in row.edits if edit.value is not TABLE)
     parents = dict.fromkeys(parent for edit in row.edits for parent in _parents(edit))

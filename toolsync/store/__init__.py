@@ -47,6 +47,13 @@ class Store(Protocol):
             StoreError: it cannot be read, or is not what this store knows.
         """
 
+    def made(self, parts: Mapping[str, str]) -> Collection[str]:
+        """The apps whose rows say that an earlier apply made them, be it remembered here or not.
+
+        Args:
+            parts: what `read` gave.
+        """
+
     def start(self, path: Path, part: str) -> str | None:
         """What a part that is not there starts as: what choosing it would replace; None for nothing.
 

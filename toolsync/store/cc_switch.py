@@ -19,7 +19,16 @@ from toolsync.errors import ChangedError, StoreError
 from toolsync.masking import printable
 from toolsync.paths import Places
 from toolsync.store import Live, Moment, Token, cc_switch_home, cc_switch_live, cc_switch_table, sqlite
-from toolsync.store.cc_switch_row import APPS, EMPTY_COLUMNS, Row, part_names, parts_of, row_of, settings_parts
+from toolsync.store.cc_switch_row import (
+    APPS,
+    EMPTY_COLUMNS,
+    Row,
+    is_marked,
+    part_names,
+    parts_of,
+    row_of,
+    settings_parts,
+)
 
 _WAIT_SECONDS = 10.0
 
@@ -64,6 +73,10 @@ class CcSwitch:
             cc_switch_table.check(database, path)
             rows, seen = _rows(database, self.id), self._moment(database)
         return {name: text for app, row in rows.items() for name, text in parts_of(app, row).items()}, seen
+
+    def made(self, parts: Mapping[str, str]) -> Collection[str]:
+        """See `Store.made`: so their notes say."""
+        return [app for app in APPS if app in parts and is_marked(parts[app])]
 
     def start(self, path: Path, part: str) -> str | None:
         """See `Store.start`: choosing a row replaces the live file, so a new row begins as that file.

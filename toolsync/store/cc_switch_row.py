@@ -25,6 +25,9 @@ COLUMNS = ("name", "settings_config", "website_url", "notes", "meta")
 EMPTY_COLUMNS = '{\n  "meta": {}\n}\n'
 """What the columns of a new row begin as."""
 
+_MARK = "kept by toolsync"
+"""What our templates write into the notes of a row (`row.json`)."""
+
 _NESTED = {"codex": "config"}
 """The member of `settings_config` that is a text of its own: the whole config.toml (provider.rs)."""
 
@@ -60,6 +63,12 @@ def parts_of(app: str, row: Row) -> dict[str, str]:
     text, inner = settings_parts(app, row.settings_config)
     parts[settings] = text
     return parts if inner is None else parts | {nested[0]: inner}
+
+
+def is_marked(columns: str) -> bool:
+    """Whether the columns are those of a row that toolsync made."""
+    data = document.parse(columns.encode(), "json").data
+    return isinstance(data, dict) and data.get("notes") == _MARK
 
 
 def settings_parts(app: str, text: str) -> tuple[str, str | None]:
