@@ -40,6 +40,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="NAME=FILE",
         help="run the corpus tests of NAME over FILE instead of tests/corpus/NAME.jsonl; repeatable",
     )
+    parser.addoption("--doctor-cases", metavar="FILE", help="the same as --corpus doctor=FILE")
     parser.addoption("--update-golden", action="store_true", help="write what the tests see as what they expect")
 
 
@@ -70,12 +71,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def corpus_rows(config: pytest.Config, name: str) -> list[dict[str, Any]]:
     """The rows of `tests/corpus/<name>.jsonl`, or of the file that `--corpus <name>=FILE` names instead.
 
-    A row without a name is named by its number.
+    A row without a name is named by its `id`, or its number.
     """
     file = _given_corpora(config).get(name, _CORPORA / f"{name}.jsonl")
     # Not splitlines(): a row may hold U+2028 unescaped.
     rows = [json.loads(line) for line in file.read_bytes().split(b"\n") if line.strip()]
-    return [{"name": f"row {number}", **row} for number, row in enumerate(rows, start=1)]
+    return [{"name": row.get("id", f"row {number}"), **row} for number, row in enumerate(rows, start=1)]
 
 
 def is_own_corpus(config: pytest.Config, name: str) -> bool:
@@ -85,7 +86,8 @@ def is_own_corpus(config: pytest.Config, name: str) -> bool:
 
 def _given_corpora(config: pytest.Config) -> dict[str, Path]:
     given = (option.partition("=") for option in config.getoption("--corpus"))
-    return {name: Path(file) for name, _, file in given}
+    cases = config.getoption("--doctor-cases")
+    return {**{name: Path(file) for name, _, file in given}, **({"doctor": Path(cases)} if cases else {})}
 
 
 def _check_given_corpora(config: pytest.Config) -> None:

@@ -1,0 +1,306 @@
+"""A case of doctor's, realised: a tool of the user's own in a temp home that is set as the case says.
+
+The tool is `demo`. Where the case speaks of Claude Code's or Codex's own files in their dialect, it is that tool under
+another name, for its layers are what the case is about; else it is one with a single file of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import tomlkit
+
+from tests.conftest import needs
+from tests.doctor.listeners import Asked, Listeners, listening
+from tests.key_print import program
+from toolsync import resources
+
+Data = Mapping[str, Any]
+
+SECONDS = 60.0
+"""How long one run may take, all its limits together."""
+
+_STANDARD = {"connect_s": 2, "read_s": 2, "total_s": 5}
+"""The patience that cases state where nothing depends on it."""
+
+
+@dataclass(frozen=True)
+class Diagnosed:
+    """What doctor said.
+
+    Attributes:
+        code: its exit code.
+        out: its stdout: one JSON object.
+        err: its stderr.
+        asked: every request that reached a listener meanwhile.
+    """
+
+    code: int
+    out: str
+    err: str
+    asked: tuple[Asked, ...]
+
+    @property
+    def findings(self) -> list[Data]:
+        """All findings of the tool, the primary one first."""
+        tools = json.loads(self.out)["data"]["tools"]
+        return [finding for tool in tools for finding in tool["findings"]]
+
+    @property
+    def causes(self) -> list[str]:
+        """Their causes."""
+        return [str(finding["cause"]) for finding in self.findings]
+
+
+@dataclass
+class Stage:
+    """Where a case is realised."""
+
+    place: Path
+    case: Data
+    listeners: Listeners
+    environ: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def home(self) -> Path:
+        return self.place / "home"
+
+    @property
+    def project(self) -> Path:
+        return self.place / "project"
+
+    @property
+    def config(self) -> Path:
+        return self.home / ".config" / "toolsync"
+
+    def filled(self, data: Any) -> Any:
+        """The case's data with addresses and folders filled in."""
+        text = json.dumps(self.listeners.filled(data), ensure_ascii=False)
+        return json.loads(text.replace("{HOME}", str(self.home)).replace("{PROJECT}", str(self.project)))
+
+    def write(self, path: Path, text: str) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode())
+
+
+@contextmanager
+def realised(place: Path, case: Data, *, fixed: bool = False) -> Iterator[Stage]:
+    """The case's listeners, files, variables and process; with `fixed`, as it is once it is mended."""
+    with listening(case["server_behaviour"]["listeners"]) as listeners:
+        stage = Stage(place, case, listeners)
+        for folder in (stage.home, stage.project):
+            folder.mkdir(parents=True)
+        if listeners.roots:
+            stage.write(place / "roots.pem", listeners.roots.decode())
+            stage.environ["SSL_CERT_FILE"] = str(place / "roots.pem")
+        config = stage.filled(case["config"])
+        said = stage.filled(case["environment"])
+        if fixed:
+            config, said = _mended(config, said, stage.filled(case["fixed"]))
+        with _process(stage, said.get("process")):
+            stage.environ |= {name: str(value) for name, value in (said.get("env") or {}).items()}
+            files = said.get("files") or []
+            for file in files:
+                stage.write(Path(file["path"]), file["text"])
+            _tool(stage, config, {file["path"]: file["text"] for file in files})
+            _profile(stage, config)
+            yield stage
+
+
+def diagnosed(stage: Stage, *options: str) -> Diagnosed:
+    """`toolsync doctor demo --json` in a process of its own, which knows nothing of the case."""
+    before = len(stage.listeners.asked)
+    environ = {"HOME": str(stage.home), "PATH": os.defpath, "LANG": "C.UTF-8", **stage.environ}
+    done = subprocess.run(
+        [*_resolving(stage), *program(is_isolated=False), "doctor", "demo", "--json", *options],
+        env=environ,
+        cwd=stage.project,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    return Diagnosed(done.returncode, done.stdout, done.stderr, tuple(stage.listeners.asked[before:]))
+
+
+# The tool.
+
+
+def _tool(stage: Stage, config: Data, files: Mapping[str, str]) -> None:
+    kind, dialect = config["api_kind"], (".claude/settings.json", ".codex/config.toml")
+    ends = {name for name in dialect for path in files if path.endswith(name)}
+    if kind == "anthropic-messages" and dialect[0] in ends:
+        _borrowed(stage, config, "claude-code", {"=https://api.anthropic.com": f"={config['base_url']}"})
+    elif kind == "openai-responses" and dialect[1] in ends:
+        _borrowed(stage, config, "codex", {"=https://api.openai.com/v1": f"={config['base_url']}"})
+    else:
+        _plain(stage, config, files)
+
+
+def _borrowed(stage: Stage, config: Data, name: str, replaced: Mapping[str, str]) -> None:
+    """A shipped tool under another name, whose own default is the case's address; its JSON may not begin with a BOM."""
+    manifest = tomlkit.parse((resources.folder("templates") / "tools" / name / "tool.toml").read_text(encoding="utf-8"))
+    text = manifest.as_string().replace('format = "json"', 'format = "json-no-bom"', 1)
+    text = text.replace('format  = "json" ', 'format  = "json-no-bom" ', 1)
+    for old, new in replaced.items():
+        text = text.replace(old, new)
+    folder = stage.config / "tools" / "demo"
+    shutil.copytree(resources.folder("templates") / "tools" / name, folder)
+    stage.write(folder / "tool.toml", text)
+    if config["key"].get("form") == "env" and config.get("env_name"):
+        stage.environ.setdefault(config["env_name"], str(config["key"]["value"]))
+
+
+def _plain(stage: Stage, config: Data, files: Mapping[str, str]) -> None:
+    """A tool with one file of its own; what the case's own files say of it stays."""
+    manifest: dict[str, Any] = {
+        "title": "Demo Tool",
+        "speaks": [config["api_kind"]],
+        "reload": "Restart it.",
+        "detect": {"paths": ["~/.demo-tool"]},
+        "key": {"plaintext": "<key>"},
+        "file": [{"overlay": "settings.json", "path": "~/.demo-tool/settings.json"}],
+        "request": {"headers": _carriers(config), "references": ["{env:NAME}"], "runs": ["keyCommand"]},
+        "trace": {
+            "base_url": ["baseUrl", f"={config['base_url']}"],
+            "key": ["keyCommand", "dotenv.KEY".replace("KEY", config.get("env_name", "KEY")), "apiKey"],
+            "x_key": ["secondKey"],
+            "model": ["model"],
+            "headers": ["headers"],
+            "timeout_ms": ["timeoutMs"],
+            "stream": ["stream"],
+        },
+        "layer": [
+            {"name": ".env", "at": "dotenv", "file": "<project>/.env", "format": "dotenv"},
+            {"name": "settings", "overlay": "settings.json"},
+        ],
+    }
+    if config.get("tool_appends"):
+        manifest["request"]["path"] = config["tool_appends"]
+    if "max_tokens_name" in config:
+        manifest["request"]["limit"] = config["max_tokens_name"]
+    folder = stage.config / "tools" / "demo"
+    stage.write(folder / "tool.toml", tomlkit.dumps(manifest))
+    stage.write(
+        folder / "settings.json",
+        '{"baseUrl": "<BASE>", "apiKey": "<key_ref>", "model": "<model>"}'.replace(
+            "<BASE>", "<anthropic_url>" if config["api_kind"] == "anthropic-messages" else "<openai_url>"
+        ),
+    )
+    own = stage.home / ".demo-tool" / "settings.json"
+    if str(own) not in files:
+        stage.write(own, json.dumps(_settings(stage, config), indent=2))
+
+
+def _carriers(config: Data) -> dict[str, str]:
+    style: str = config.get("auth_style", "bearer")
+    first = "authorization" if style in ("bearer", "both") else style
+    return {"key": first, "x_key": "x-api-key" if first == "authorization" else "authorization"}
+
+
+def _settings(stage: Stage, config: Data) -> dict[str, Any]:
+    settings: dict[str, Any] = {"model": config["model"], "stream": config.get("stream", False)}
+    if config.get("wanted_base_url", config["base_url"]) == config["base_url"]:
+        settings["baseUrl"] = config["base_url"]  # else what it asks is its own default
+    settings |= _key(stage, config)
+    if config.get("second_key"):
+        settings["secondKey"] = config["second_key"]
+    if config.get("headers"):
+        settings["headers"] = config["headers"]
+    patience = config.get("timeout", _STANDARD)
+    if patience != _STANDARD:
+        settings["timeoutMs"] = round(patience["total_s"] * 1000)
+    return settings
+
+
+def _key(stage: Stage, config: Data) -> dict[str, Any]:
+    form, value = config["key"].get("form", "literal"), config["key"].get("value")
+    name = config.get("env_name", "DEMO_API_KEY")
+    if form == "env":
+        stage.environ.setdefault(name, "" if value is None else str(value))
+        return {"apiKey": f"{{env:{name}}}"}
+    if form in ("command", "helper"):
+        return {"keyCommand": config["key"].get("command") or f"{sys.executable} -c \"print('{value}')\""}
+    if form in ("none", "missing", "dotenv") or value is None:
+        return {}
+    return {"apiKey": value}
+
+
+def _profile(stage: Stage, config: Data) -> None:
+    """The user's own profile: what the tool is meant to ask."""
+    wanted = config.get("wanted_base_url") or config["base_url"]
+    if not wanted.startswith(("http://", "https://")) or any(mark in wanted for mark in " ?#@"):
+        wanted = f"http://{stage.listeners.names.get('main', '127.0.0.1:9')}/v1"
+    profile = {"base_url": wanted, "model": config["model"] or "demo-model", "key": "env:DOCTOR_CASE_KEY"}
+    stage.write(stage.config / "profile.toml", tomlkit.dumps({"active": "work", "profiles": {"work": profile}}))
+    key = str(config["key"].get("value") or "").strip()
+    stage.environ.setdefault("DOCTOR_CASE_KEY", key if key.isascii() and key.isprintable() and key else "none-here-yet")
+
+
+# What mends it.
+
+
+def _mended(config: Data, said: Data, fixed: Data) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The case after its `fixed`: the tool's own file says everything, and nothing else has a say."""
+    mended = {**config, **{name: value for name, value in fixed.items() if name in config or name == "timeout"}}
+    if "key" in fixed:
+        mended["key"] = {"form": "literal", "value": fixed["key"]}
+    if fixed.get("auth_style") in ("bearer", "x-api-key"):
+        mended.pop("second_key", None)
+    if "rename" in fixed:
+        mended["max_tokens_name"] = fixed["rename"]["max_tokens"]
+    mended.pop("wanted_base_url", None)
+    proxies = {name: value for name, value in (said.get("env") or {}).items() if name.upper().endswith("_PROXY")}
+    if "no_proxy" in fixed:
+        proxies["NO_PROXY"] = "127.0.0.1,localhost"
+    return mended, {"env": proxies}
+
+
+# The machine around it.
+
+
+@contextmanager
+def _process(stage: Stage, said: Data | None) -> Iterator[None]:
+    """A program of that name, older than the files that are written now, with variables of its own."""
+    if not said:
+        yield
+        return
+    sleep = shutil.which("sleep")
+    needs(sleep and sys.platform == "linux", "a program `sleep` to run under another name, on Linux")
+    copy = stage.place / "bin" / said["name"]
+    copy.parent.mkdir()
+    shutil.copy(str(sleep), copy)
+    environ = {name: str(value) for name, value in (said.get("env") or {}).items()}
+    with subprocess.Popen([str(copy), "600"], env=environ) as process:
+        try:
+            time.sleep(min(1.1, said.get("started_s_before_file", 1.1)))
+            yield
+        finally:
+            process.kill()
+
+
+def _resolving(stage: Stage) -> list[str]:
+    """What runs a command where names lead to the addresses that the case says; nothing where it says none."""
+    names: Mapping[str, list[str]] = (stage.case["environment"] or {}).get("resolve") or {}
+    if not names:
+        return []
+    hosts = stage.place / "hosts"
+    stage.write(hosts, "".join(f"{address} {name}\n" for name, all_of_it in names.items() for address in all_of_it))
+    inside = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"])]
+    inside += ["sh", "-c", f'mount --bind "{hosts}" /etc/hosts && exec "$@"', "sh"]
+    works = (
+        shutil.which("unshare") and subprocess.run([*inside, "true"], capture_output=True, check=False).returncode == 0
+    )
+    needs(works, "a mount namespace of one's own (unshare), to let names lead elsewhere")
+    return inside
