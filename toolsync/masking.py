@@ -128,6 +128,16 @@ def mask_key_shapes(text: str) -> str:
     return _KEY_SHAPE.sub("***", text)
 
 
+_LONG_WORD = re.compile(r"[A-Za-z0-9_~+=-]{12,}")
+_NAME = re.compile(r"(?:[^A-Za-z0-9]|[A-Z]{0,99}[a-z]{2,}|[A-Z]{2,}|[0-9]{1,4}+(?![A-Za-z0-9]))*+")
+"""Words and `CamelCase`, and short numbers that no letter follows: what people call things."""
+
+
+def mask_strange_words(text: str) -> str:
+    """`text` with every long word that is no name replaced by `***`: where the key is, and nobody knows what it is."""
+    return _LONG_WORD.sub(lambda word: word[0] if _NAME.fullmatch(word[0]) else "***", text)
+
+
 _CREDENTIALS = re.compile(
     r"""(?ix)
     (?P<kept>

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import time
 
 import pytest
 from hypothesis import given
@@ -16,6 +17,7 @@ from toolsync.masking import (
     looks_secret,
     mask_credentials,
     mask_key_shapes,
+    mask_strange_words,
     masked,
     masked_data,
     printable,
@@ -121,6 +123,41 @@ def test_shapes_of_keys(key: str) -> None:
 )
 def test_shapes_of_no_key(text: str) -> None:
     assert (holds_key_shape(text), mask_key_shapes(text)) == (False, text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "open /usr/lib/python3.11/site-packages/x: no such file",
+        "AccessDeniedException: HTTPServerError",
+        "dial vault-eu1.example-company.com:8200: ERR_TLS_CERT_ALTNAME_INVALID",
+        "internationalisation of password-store-2",
+        "",
+    ],
+)
+def test_what_people_call_things_is_no_strange_word(text: str) -> None:
+    assert mask_strange_words(text) == text
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "Xk4Tq9ZtW2xB8Jm31Lr",
+        "0123456789abcdef0123456789abcdef",
+        "AbCdEfGhIjKlMnOp",
+        "c2VjcmV0LWtleS1vZi1taW5l",
+        "a1b2c3d4-e5f6-7890-abcd-ef0123456789",
+    ],
+)
+def test_what_may_be_a_key_is_a_strange_word(key: str) -> None:
+    assert mask_strange_words(f"no: '{key}'!") == "no: '***'!"
+
+
+@pytest.mark.parametrize("unit", ["a", "A", "0", "aA", "-", "Aa0", "0 ", "aA1-"])
+def test_strange_words_are_found_in_linear_time(unit: str) -> None:
+    started = time.perf_counter()
+    mask_strange_words(unit * (400_000 // len(unit)))
+    assert time.perf_counter() - started < 3
 
 
 def test_what_a_terminal_would_obey_is_taken_out() -> None:

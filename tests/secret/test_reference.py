@@ -119,6 +119,12 @@ FAILURES = [
     ),
     pytest.param("", "printed nothing", id="nothing"),
     pytest.param("import sys; sys.stderr.write('sign in first')", "printed nothing: sign in first", id="only stderr"),
+    pytest.param(
+        "import sys; sys.exit('cannot decrypt: Xk4Tq9ZtW2xB8Jm31Lr (see /usr/share/doc/pass-1.7)')",
+        "ended with exit code 1: cannot decrypt: *** (see /usr/share/doc/pass-1.7)",
+        id="a key of no known shape on stderr alone",
+    ),
+    pytest.param(f"import sys; sys.stderr.write('{KEY}')", "printed nothing: ***", id="the key on the wrong stream"),
     pytest.param(f"print('{KEY}'); print('user: me')", "printed more than one line", id="two lines"),
     pytest.param("print('x' * 10_000_000)", "printed more than a key can have", id="a flood"),
 ]

@@ -15,7 +15,7 @@ from threading import Thread, current_thread, main_thread
 from typing import IO
 
 from toolsync.errors import KeyMissingError, SecretError
-from toolsync.masking import Secret, masked, printable
+from toolsync.masking import Secret, mask_key_shapes, mask_strange_words, masked, printable
 
 _MOST_BYTES = 16 * 1024
 """More than servers take in a header."""
@@ -202,5 +202,7 @@ def _ending(returncode: int) -> str:
 
 
 def _said(err: bytes) -> str:
-    text = " ".join(printable(masked(err.decode(errors="replace")), limit=300).split())
+    """What it complained of; a key may be in it that nobody has seen yet, of whatever shape."""
+    text = mask_strange_words(mask_key_shapes(masked(err.decode(errors="replace"))))
+    text = " ".join(printable(text, limit=300).split())
     return f": {text}" if text else ""
