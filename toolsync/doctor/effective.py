@@ -84,7 +84,8 @@ def _credentials(look: Look) -> Iterator[Credential]:
         if runs is not None:
             yield Credential(question, header, _printed(look, answer, runs), "command", look.where(answer))
             continue
-        yield Credential(question, header, Secret(answer.value), _kind(look, answer), look.where(answer))
+        value = answer.value.strip() if look.tool.request.trims else answer.value
+        yield Credential(question, header, Secret(value), _kind(look, answer), look.where(answer))
 
 
 def _kind(look: Look, answer: Answer) -> Literal["literal", "variable", "login"]:

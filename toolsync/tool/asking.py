@@ -48,6 +48,7 @@ def request(tool: str, table: Mapping[str, Any], speaks: Sequence[str], readers:
         environment=environment,
         at_start=tuple(table.get("at_start", ())),
         runs=runs,
+        trims=table.get("trims", False),
         timeout_seconds=table.get("timeout_seconds"),
     )
 

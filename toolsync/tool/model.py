@@ -124,6 +124,7 @@ class Request:
         environment: the tables of its settings whose entries it puts into its own environment.
         at_start: variables that count only where they are set before it starts, not in those tables.
         runs: the places whose value is a command that it runs for the answer.
+        trims: whether it leaves out white space around a key.
         timeout_seconds: how long it waits for an answer where nothing says it; None: nobody knows, or for ever.
     """
 
@@ -134,6 +135,7 @@ class Request:
     environment: tuple[str, ...] = ()
     at_start: tuple[str, ...] = ()
     runs: tuple[str, ...] = ()
+    trims: bool = False
     timeout_seconds: float | None = None
 
 

@@ -1,0 +1,59 @@
+"""What can be told without asking anybody: one small function for each kind of trouble.
+
+A finding that is `sure` holds whatever a probe says; one that is `likely` or `open` explains a request that fails, and
+is of no interest where it succeeds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from toolsync.doctor.checks import (
+    address,
+    credentials,
+    exposure,
+    keys,
+    managers,
+    patience,
+    running,
+    standing,
+    syntax,
+)
+from toolsync.doctor.look import Look
+from toolsync.doctor.model import Finding
+
+Check = Callable[[Look], Iterator[Finding]]
+
+CHECKS: Mapping[str, Check] = {
+    "syntax": syntax.syntax,
+    "duplicates": syntax.duplicates,
+    "managers": managers.takeover,
+    "wanted": standing.wanted,
+    "provider": standing.provider,
+    "managed": standing.managed,
+    "drift": standing.drift,
+    "incomplete": standing.incomplete,
+    "address": address.form,
+    "loopback": address.loopback,
+    "model": address.model_reference,
+    "presence": keys.presence,
+    "shape": keys.shape,
+    "held_back": keys.held_back,
+    "helper": credentials.helper,
+    "two": credentials.two,
+    "foreign": credentials.foreign,
+    "organisation": credentials.organisation,
+    "login": credentials.shadowed_login,
+    "timeout": patience.timeout,
+    "processes": running.processes,
+    "desktop": running.desktop,
+    "not_refreshed": running.not_refreshed,
+    "modes": exposure.modes,
+    "repositories": exposure.repositories,
+}
+"""Every check by its name, in the order in which they are made."""
+
+
+def findings(look: Look) -> tuple[Finding, ...]:
+    """All that the checks find at one program of a tool, in their order."""
+    return tuple(finding for check in CHECKS.values() for finding in check(look))

@@ -1,0 +1,90 @@
+"""Whether the address can be one, and what it looks like."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from toolsync import disk
+from toolsync.address import is_loopback, normal
+from toolsync.doctor.checks.saying import address, place, values
+from toolsync.doctor.look import Look
+from toolsync.doctor.model import Certainty, Finding
+from toolsync.doctor.references import stray
+from toolsync.errors import FileError, ProfileError
+from toolsync.paths import Places
+
+
+def form(look: Look) -> Iterator[Finding]:
+    """An address that no client can use: no scheme, a space, a bad port, a query, credentials in it."""
+    url = look.effective.base_url
+    if not url:
+        return
+    try:
+        normal(url)
+    except ProfileError as error:
+        reason = error.message
+        if re.search(r"\$\{?\w|\{env:|\{\{|%\w+%", url):
+            reason = f"the address holds a reference that {look.called} does not expand"
+        yield _finding(look, "url_malformed", reason, reason=reason)
+        return
+    yield from _shape(look)
+
+
+_ENDPOINT = re.compile(r"(?i)/(chat/completions|completions|responses|messages|embeddings|models)/?$")
+_DOUBLED = re.compile(r"(?i)/(v\d+)/\1(?=/|$)")
+_TWO_VERSIONS = re.compile(r"(?i)/v\d+/v\d+(?=/|$)")
+
+
+def _shape(look: Look) -> Iterator[Finding]:
+    """What is probably wrong with it; some gateway may want it so."""
+    base, asked = look.effective.base_url.strip(), look.effective.url.partition("?")[0]
+    if match := _ENDPOINT.search(base):
+        text = f"the address ends with {match[0]}, and {look.called} appends its own path: {address(asked)}"
+        yield _finding(look, "path_full_endpoint", text, "likely")
+    elif _DOUBLED.search(asked):
+        text = f"the version stands twice in what {look.called} asks: {address(asked)}"
+        yield _finding(look, "path_duplicate_v1", text, "likely")
+    elif _TWO_VERSIONS.search(asked):
+        text = f"two versions stand in what {look.called} asks: {address(asked)}"
+        yield _finding(look, "path_extra_segment", text, "open")
+
+
+def loopback(look: Look) -> Iterator[Finding]:
+    """`localhost` in a container or in WSL, where it is another machine than people mean."""
+    places = look.world.session.places
+    try:
+        is_here = is_loopback(look.effective.base_url)
+    except ProfileError:
+        return
+    kind = box(places) if is_here else ""
+    if kind:
+        text = f"{address(look.effective.base_url)} is this {kind} itself, not the computer around it"
+        yield _finding(look, "wrong_loopback", text, "open")
+
+
+def box(places: Places) -> str:
+    """`container` or `WSL`, where this is one; else ""."""
+    etc = places.root
+    if any(disk.exists(etc / name) for name in (".dockerenv", "run/.containerenv")):
+        return "container"
+    try:
+        version = disk.read(etc / "proc" / "sys" / "kernel" / "osrelease").raw or b""
+    except FileError:
+        version = b""
+    return "WSL" if b"microsoft" in version.lower() else ""
+
+
+def model_reference(look: Look) -> Iterator[Finding]:
+    """A model's name that is a reference which nobody expands."""
+    if look.effective.model and stray(look.effective.model):
+        where = look.effective.wheres["model"]
+        text = f"{place(look, where)} holds a reference that {look.called} does not expand"
+        found = values(look, where, other="model", model=address(look.effective.model))
+        yield Finding("config_incomplete", "sure", (text,), found, where)
+
+
+def _finding(look: Look, cause: str, text: str, certainty: Certainty = "sure", **more: str) -> Finding:
+    where = look.effective.wheres.get("base_url")
+    lines = (f"{place(look, where)}: {text}" if where is not None else text,)
+    return Finding(cause, certainty, lines, values(look, where, url=address(look.effective.base_url), **more), where)

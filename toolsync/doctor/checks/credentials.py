@@ -1,0 +1,139 @@
+"""Whose credentials would be sent, how many, and whether the command that prints them works."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+
+from toolsync.address import origin
+from toolsync.doctor.checks.saying import place, text, values
+from toolsync.doctor.look import Look
+from toolsync.doctor.model import Finding, Fix
+from toolsync.errors import KeyMissingError, KeyringLockedError, NoKeyringError, ProfileError
+from toolsync.masking import Secret
+from toolsync.trace import CREDENTIALS, Answer, answers
+
+
+def two(look: Look) -> Iterator[Finding]:
+    """Two credentials that differ, in two headers: which one counts depends on the gateway."""
+    for one, other in combinations(look.effective.credentials, 2):
+        is_same = one.value == other.value if one.value is not None else one.where == other.where
+        if one.header == other.header or is_same:
+            continue
+        is_known = one.value is not None and other.value is not None
+        evidence = [f"{each.header}: {place(look, each.where)}" for each in (one, other)]
+        where = other.where if other.question != "key" else one.where
+        found = values(look, where, header=other.header)
+        yield Finding("auth_conflict_both_set", "sure" if is_known else "likely", tuple(evidence), found, where)
+
+
+def foreign(look: Look) -> Iterator[Finding]:
+    """A credential that is not the profile's, and would go to the profile's gateway."""
+    if not _goes_to_us(look) or any(True for _ in two(look)):
+        return
+    own = look.world.key
+    for credential in look.effective.credentials:
+        one = next((one for one in look.layers if one.layer.name == credential.where.layer), None)
+        is_ours = one is not None and bool(one.layer.overlay)
+        if is_ours or not isinstance(own, Secret) or credential.value in (None, own):
+            continue
+        line = f"{place(look, credential.where)} gives a key that is not the profile's"
+        yield Finding("foreign_credential", "likely", (line,), values(look, credential.where), credential.where)
+    yield from _headers(look)
+
+
+def _headers(look: Look) -> Iterator[Finding]:
+    wanted = {name.lower() for name in (look.world.profile.request.get("headers", {}) if look.world.profile else {})}
+    where = look.effective.wheres.get("headers")
+    for name, value in look.effective.headers.items():
+        if isinstance(value, Secret) and name not in wanted and where is not None:
+            line = f"{place(look, where)} sends the header {name}, which the profile does not"
+            yield Finding("foreign_credential", "likely", (line,), values(look, where, header=name), where)
+
+
+def organisation(look: Look) -> Iterator[Finding]:
+    """A header that binds the request to an organisation or a project of the vendor's."""
+    for name in look.effective.headers:
+        if name in ("openai-organization", "openai-project"):
+            question = next((q for q, header in look.tool.request.headers.items() if header.lower() == name), "headers")
+            where = look.effective.wheres.get(question)
+            line = f"the header {name} is sent: {place(look, where)}" if where else f"the header {name} is sent"
+            yield Finding("org_mismatch", "open", (line,), values(look, where, header=name), where)
+
+
+def _goes_to_us(look: Look) -> bool:
+    try:
+        return origin(look.effective.base_url) in look.world.origins
+    except ProfileError:
+        return False
+
+
+def shadowed_login(look: Look) -> Iterator[Finding]:
+    """A key of the environment that takes the place of the login which the user chose."""
+    for credential in look.effective.credentials:
+        if credential.where.layer != "environment" or credential.question not in CREDENTIALS:
+            continue
+        login = _without_environment(look).get(credential.question)
+        one = look.seen(login) if login is not None else None
+        if login is None or one is None or one.layer.at.split(".")[0] != "login":
+            continue
+        if credential.value is None or login.value == credential.value.reveal():
+            continue
+        lines = (f"sent: {place(look, credential.where)}", f"passed over: {place(look, look.where(login))}")
+        found = values(look, credential.where, variable=credential.where.slot.lstrip("$"))
+        yield Finding("env_shadows_login", "likely", lines, found, credential.where)
+
+
+def _without_environment(look: Look) -> Mapping[str, Answer]:
+    trees = [one.tree for one in look.layers if one.environ is None]
+    return answers(look.reader, trees, {})
+
+
+# The command.
+
+
+def helper(look: Look) -> Iterator[Finding]:
+    """A command for the key that is gone, fails, or prints something else than one line."""
+    from toolsync.doctor.effective import command_path, command_value, may_run
+    from toolsync.doctor.helper import Command
+
+    seen: set[Command] = set()
+    for question in sorted(CREDENTIALS & look.reader.questions.keys()):
+        answer = look.found[question]
+        path = command_path(look, answer) if answer.value else None
+        command = Command.of(command_value(look, answer, path)) if path is not None else None
+        if command is None or command in seen or not may_run(look, answer):
+            continue
+        seen.add(command)
+        done = look.world.printed(command, look.environ)
+        if not done.problem:
+            continue
+        where = look.where(answer)
+        lines = [f"{place(look, where)}: {text(done.problem)}"]
+        found = values(look, where, command=text(command.program), reason=text(done.problem))
+        cause = "key_helper_failed"
+        if _is_own(command) and not done.is_gone:
+            cause = _why(look) or cause
+        fix = _again(look) if _is_own(command) and cause == "key_helper_failed" else None
+        yield Finding(cause, "sure", tuple(lines), found, where, fix)
+
+
+def _is_own(command: object) -> bool:
+    words = " ".join(getattr(command, "argv", ()))
+    return "toolsync" in words and "key print" in words
+
+
+def _why(look: Look) -> str:
+    """The cause behind a helper of ours that fails: the keyring, not the command."""
+    match look.world.key:
+        case KeyringLockedError():
+            return "keyring_locked"
+        case NoKeyringError():
+            return "keyring_unavailable"
+        case KeyMissingError():
+            return "key_missing"
+    return ""
+
+
+def _again(look: Look) -> Fix:
+    return Fix(f"toolsync apply --tool {look.tool.name}", ("apply", "--tool", look.tool.name))

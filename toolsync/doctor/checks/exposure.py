@@ -1,0 +1,77 @@
+"""Keys in files that others can read, or that git would take along."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from toolsync import gitguard
+from toolsync.doctor.checks.saying import place, values
+from toolsync.doctor.look import Look
+from toolsync.doctor.model import Credential, Finding, Fix
+from toolsync.errors import ToolsyncError
+from toolsync.masking import is_reference
+
+
+def modes(look: Look) -> Iterator[Finding]:
+    """A file with a key in clear, which every user of this machine can reach and read."""
+    if sys.platform == "win32":
+        return
+    for credential in _in_files(look):
+        path = Path(credential.where.file)
+        if _is_open(path):
+            line = f"{place(look, credential.where)}: every user of this machine can read the key there"
+            shown = look.world.session.shown(path)
+            fix = Fix(f"chmod 600 {shown}")
+            yield Finding("key_file_readable", "sure", (line,), values(look, credential.where), credential.where, fix)
+
+
+def _in_files(look: Look) -> Iterator[Credential]:
+    """Credentials that stand in clear in a file, each file once."""
+    seen: set[str] = set()
+    for credential in look.effective.credentials:
+        file = credential.where.file
+        is_key = credential.kind in ("literal", "login") or credential.where.layer not in ("environment", "")
+        if not is_key or credential.kind == "command" or credential.value is None or not file or file in seen:
+            continue
+        if look.named(credential.question) and credential.where.layer != _dotenv(look):
+            continue  # the file names a variable
+        if not is_reference(credential.value.reveal().strip()):
+            seen.add(file)
+            yield credential
+
+
+def _dotenv(look: Look) -> str:
+    return next((one.layer.name for one in look.layers if one.layer.format.startswith("dotenv")), "\0")
+
+
+def _is_open(path: Path) -> bool:
+    """Whether others may read the file, and pass every folder on the way to it."""
+    try:
+        if not path.stat().st_mode & stat.S_IROTH:
+            return False
+        return all(folder.stat().st_mode & stat.S_IXOTH for folder in Path(os.path.realpath(path)).parents)
+    except OSError:
+        return False
+
+
+def repositories(look: Look) -> Iterator[Finding]:
+    """A file with a key in clear that git tracks, or would take up."""
+    credentials = {Path(os.path.realpath(one.where.file)): one for one in _in_files(look)}
+    places = look.world.session.places
+    try:
+        verdicts = gitguard.look(tuple(credentials), home=places.home, environ=places.environ)
+    except ToolsyncError:
+        return
+    for verdict in verdicts:
+        if verdict.state not in ("tracked", "exposed", "copied"):
+            continue
+        credential = credentials[verdict.file]
+        what = {"tracked": "git tracks the file", "exposed": "git does not ignore it"}.get(
+            verdict.state, "chezmoi copies it"
+        )
+        line = f"{place(look, credential.where)} holds the key in clear, and {what}"
+        yield Finding("key_in_git", "sure", (line,), values(look, credential.where), credential.where)

@@ -1,0 +1,248 @@
+"""Whether there is a key, and whether what stands in its place can be one."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from urllib.parse import urlsplit
+
+from toolsync.doctor.checks.saying import address, at_line, place, values
+from toolsync.doctor.look import Look
+from toolsync.doctor.model import Certainty, Credential, Finding
+from toolsync.doctor.references import stray, variable
+from toolsync.document import data as _data
+from toolsync.masking import Secret
+from toolsync.trace import CREDENTIALS
+
+
+def presence(look: Look) -> Iterator[Finding]:
+    """No credential at all: nothing is configured, a variable is empty, or nothing says how to send it."""
+    effective, base = look.effective, look.found.get("base_url")
+    if effective.credentials or not (look.tool.key or CREDENTIALS & look.reader.questions.keys()):
+        return
+    if base is None or not base.value or not base.layer:
+        return  # nobody told it of a gateway: it asks its vendor, with a login of its own
+    empty = [name for question in sorted(CREDENTIALS) for name in _empty(look, question)]
+    if empty:
+        yield from (_empty_variable(look, name) for name in dict.fromkeys(empty))
+        return
+    unbound = _unbound(look)
+    evidence = [f"the request to {address(effective.url)} carries no credential"] if effective.url else []
+    evidence += [f"{look.called} finds no key in its settings, and in no variable that it looks at", *unbound]
+    cause = "key_not_sent" if unbound else "key_missing"
+    yield Finding(cause, "likely", tuple(evidence), values(look))
+
+
+def _empty(look: Look, question: str) -> Iterator[str]:
+    """The variables that the question is answered from, and that hold nothing."""
+    if question not in look.reader.questions or look.found[question].value:
+        return
+    yield from (name for name in look.named(question) if not look.environ.get(name))
+    for slot in look.reader.questions[question]:
+        if slot.kind == "variable" and look.environ.get(slot.text) == "":
+            yield slot.text
+
+
+def _empty_variable(look: Look, name: str) -> Finding:
+    state = "is empty" if name in look.environ else "is not set"
+    answers = [answer for question, answer in look.raw.items() if name in look.named(question) and answer.file]
+    named = next((answer for answer in look.raw.values() if answer.value == name and answer.file), None)
+    where = look.where(answers[0]) if answers else look.where(named) if named else None
+    evidence = [f"the variable {name} {state} for {look.called}"]
+    if where is not None:
+        evidence.append(f"it is named at {place(look, where)}")
+    line = look.world.set_at(name)
+    if line is not None:
+        at = look.world.session.shown(line.file) + (f":{line.line}" if line.line else "")
+        evidence.append(f"{at} sets it{' to nothing' if line.is_empty else ', and only programs started since see it'}")
+    return Finding("key_env_empty", "sure", tuple(evidence), values(look, where, variable=name), where)
+
+
+def _unbound(look: Look) -> list[str]:
+    """Why a key that is there is not sent: the settings name a way to reach the gateway, and none to send a key."""
+    if look.tool.key and not CREDENTIALS & look.reader.questions.keys():
+        return [f"the settings of {look.called} have no place for a key"]
+    pending = [
+        slot.text
+        for question in CREDENTIALS & look.reader.questions.keys()
+        for slot in look.reader.questions[question]
+        if slot.kind == "variable" and slot.text.startswith("<")
+    ]
+    base = look.found.get("base_url")
+    if pending and base is not None and base.file:
+        return [f"{place(look, look.where(base))} sets the address, and nothing beside it says which key goes there"]
+    own = look.world.key
+    held = [name for name, value in look.environ.items() if isinstance(own, Secret) and value == own.reveal()]
+    if held:
+        return [f"${min(held)} holds the key, and {look.called} does not look there"]
+    return []
+
+
+# What stands where the key belongs.
+
+
+def shape(look: Look) -> Iterator[Finding]:
+    """A credential that can be no key, or that is a known dummy, or another provider's."""
+    for credential in look.effective.credentials:
+        if credential.value is None:
+            continue
+        found = _judged(look, credential, credential.value.reveal())
+        if found is not None:
+            yield found
+    for name, value in look.effective.headers.items():
+        text = value.reveal() if isinstance(value, Secret) else value
+        if isinstance(value, Secret) and stray(text):
+            evidence = f"the header {name} holds a reference that {look.called} does not expand"
+            yield Finding("key_literal_placeholder", "sure", (evidence,), values(look, header=name))
+
+
+def _judged(look: Look, credential: Credential, value: str) -> Finding | None:
+    at = place(look, credential.where)
+    if not value.strip():
+        text = "only white space" if value else "nothing"
+        return _finding(look, credential, "key_env_empty" if not value else "key_whitespace", f"{at} holds {text}")
+    whose = stray(value)
+    if whose:
+        return _literal(look, credential, value, whose)
+    for cause, text, certainty in (*_not_a_key(value), *_white(value), *_dummy(value), *_suffixed(value)):
+        return _finding(look, credential, cause, f"{at}: {text}", certainty=certainty)
+    return _other_provider(look, credential, value)
+
+
+def _literal(look: Look, credential: Credential, value: str, whose: str) -> Finding:
+    name = variable(value)
+    at = place(look, credential.where)
+    evidence = [f"{at} holds a reference (the spelling is {whose}), and {look.called} sends it as it stands"]
+    if name and look.environ.get(name):
+        evidence.append(f"the variable {name} is set: only the reference is not understood")
+    return _finding(look, credential, "key_literal_placeholder", *evidence, variable=name)
+
+
+def _finding(
+    look: Look, credential: Credential, cause: str, *evidence: str, certainty: Certainty = "sure", **more: str
+) -> Finding:
+    found = values(look, credential.where, header=credential.header, **more)
+    return Finding(cause, certainty, evidence, found, credential.where)
+
+
+Judged = Iterator[tuple[str, str, Certainty]]
+
+
+def _not_a_key(value: str) -> Judged:
+    bare = value.strip()
+    if re.match(r"(?i)bearer\s+\S", bare):
+        yield "key_not_a_key", "the word 'Bearer' stands before the key, and is sent twice", "sure"
+    if re.match(r"(?i)https?://", bare):
+        yield "key_not_a_key", "an address stands where the key belongs", "sure"
+    if re.match(r"(?i)(authorization|x-api-key)\s*:", bare):
+        yield "key_not_a_key", "a whole header stands where the key belongs", "sure"
+    if re.search(r"\*{3,}|…|•{2,}|\w\.{3}\w", bare):
+        yield "key_not_a_key", "a masked key, as pages show it, stands where the key belongs", "sure"
+    if len(bare) > 1 and bare[0] == bare[-1] and bare[0] in "\"'`":
+        yield "key_not_a_key", "the quotation marks around the key are part of it", "sure"
+    if len(re.split(r"[ \t]+", bare)) > 2 or bare[:1] in "{[":  # noqa: PLR2004  three words are a sentence
+        yield "key_not_a_key", "a text of several words stands where the key belongs", "sure"
+    odd = next((c for c in bare if not c.isascii() and unicodedata.category(c) != "Zs"), "")
+    if odd:
+        name = unicodedata.name(odd, "a control character").lower()
+        yield "key_not_a_key", f"it holds a character that no header can carry ({name})", "sure"
+
+
+def _white(value: str) -> Judged:
+    odd = next((c for c in value if c.isspace() or unicodedata.category(c) in ("Cc", "Zs")), "")
+    if odd:
+        where = "inside it" if odd in value.strip() else "at its beginning" if value[0] == odd else "at its end"
+        yield "key_whitespace", f"{_WHITE.get(odd, 'a white space character')} {where}", "sure"
+
+
+_WHITE: Mapping[str, str] = {
+    "\r": "a carriage return (U+000D), as files with Windows line ends leave it, stands",
+    "\n": "a line break (U+000A) stands",
+    "\t": "a tabulator (U+0009) stands",
+    " ": "a space stands",
+    "\xa0": "a no-break space (U+00A0), as web pages have it, stands",
+}
+
+_DUMMY = re.compile(
+    r"""(?ix)
+    (sk-)? ( x{3,} | 0{4,} | (\d)\3{5,} | no-?key(-required)? )
+  | (sk-)? (none|null|undefined|empty|dummy|noop|no-op|fake|placeholder) ([-_]?key)?
+  | not-?needed | (change|replace)[-_ ]?me | to-?do | n/?a | any(thing)? | api[-_]?key | secret | token | key
+  | (sk-)? (your|my|the|insert|enter|paste|put|add|some|example) [-_ ]? \w* [-_ ]? (key|token) ([-_ ]?here)?
+  | sk-(test|dummy|fake|example|key|1234(56(78(90)?)?)?) | lm-?studio | ollama
+    """
+)
+_LONGEST_DUMMY = 60
+
+
+def _dummy(value: str) -> Judged:
+    if len(value) <= _LONGEST_DUMMY and value != "PROXY_MANAGED" and _DUMMY.fullmatch(value):  # CC Switch's says more
+        yield "key_placeholder_value", "a well-known dummy stands there, and no key", "likely"
+
+
+def _suffixed(value: str) -> Judged:
+    if re.fullmatch(r"sk-[A-Za-z0-9]{32,}-\w{1,8}", value):
+        text = "a short piece stands after the key's last '-': relays of the one-api family read it as a channel"
+        yield "key_malformed", text, "open"
+
+
+_PROVIDERS: Mapping[str, tuple[str, str]] = {
+    "sk-ant-": ("Anthropic", "anthropic.com"),
+    "sk-or-": ("OpenRouter", "openrouter.ai"),
+    "sk-proj-": ("OpenAI", "openai.com"),
+    "sk-svcacct-": ("OpenAI", "openai.com"),
+    "AIza": ("Google", "googleapis.com"),
+    "gsk_": ("Groq", "groq.com"),
+    "xai-": ("xAI", "x.ai"),
+    "hf_": ("Hugging Face", "huggingface.co"),
+    "nvapi-": ("NVIDIA", "nvidia.com"),
+    "pplx-": ("Perplexity", "perplexity.ai"),
+    "ghp_": ("GitHub", "github.com"),
+}
+"""How providers' keys begin, as they publish it, and where they are good."""
+
+
+def _other_provider(look: Look, credential: Credential, value: str) -> Finding | None:
+    """A key that begins as another provider's do: weak, for a relay may hand out keys of any form."""
+    known = next((known for prefix, known in _PROVIDERS.items() if value.startswith(prefix)), None)
+    host = _host(look.effective.base_url)
+    if known is None or not host or _is_of(host, known[1]):
+        return None
+    is_vendors = any(_is_of(host, domain) for _, domain in _PROVIDERS.values())
+    return _finding(
+        look,
+        credential,
+        "key_wrong_provider",
+        f"the key begins as those of {known[0]} do, and the address is {host}",
+        certainty="likely" if is_vendors else "open",
+        provider=known[0],
+        host=host,
+    )
+
+
+def _host(url: str) -> str:
+    try:
+        return (urlsplit(url.strip()).hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+def _is_of(host: str, domain: str) -> bool:
+    return host == domain or host.endswith(f".{domain}")
+
+
+def held_back(look: Look) -> Iterator[Finding]:
+    """A key that the user once declined, so that the tool does not send it."""
+    answer = look.found.get("held_back")
+    one = look.seen(answer) if answer is not None else None
+    if answer is None or one is None or not answer.value:
+        return
+    declined = _data.get(one.tree.data, answer.path)
+    ends = [text for text in declined if isinstance(text, str) and text] if isinstance(declined, list) else []
+    for credential in look.effective.credentials:
+        if credential.value is None or credential.header != "x-api-key":
+            continue
+        if any(credential.value.reveal().endswith(end) for end in ends):
+            text = f"the key at {place(look, credential.where)} was declined once: {at_line(look, look.where(answer))}"
+            yield Finding("key_not_approved", "likely", (text,), values(look, credential.where), credential.where)

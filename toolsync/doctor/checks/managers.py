@@ -1,0 +1,45 @@
+"""Other programs that manage the tool's files: CC Switch's local proxy, LiteLLM's `lite configure`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from toolsync import disk
+from toolsync.doctor.checks.saying import place, values
+from toolsync.doctor.checks.standing import same
+from toolsync.doctor.look import Look
+from toolsync.doctor.model import Finding, Where
+from toolsync.store.cc_switch_live import is_taken_over
+
+
+def takeover(look: Look) -> Iterator[Finding]:
+    """A file that another program keeps for itself, and writes over."""
+    yield from _cc_switch(look)
+    yield from _litellm(look)
+
+
+def _cc_switch(look: Look) -> Iterator[Finding]:
+    for one in look.layers:
+        raw = one.snapshot.raw if one.snapshot is not None else None
+        if raw is None or one.state != "read" or not is_taken_over([raw]):
+            continue
+        where = look.effective.wheres.get("base_url")
+        where = where if where is not None and where.file == one.file else Where(one.layer.name, "", one.file)
+        shown = look.world.session.shown(one.file)
+        lines = [f"{shown} holds what CC Switch's local proxy leaves in files that it has taken over"]
+        found = values(look, where, manager="CC Switch")
+        yield Finding("foreign_manager", "sure", tuple(lines), found, where)
+        return
+
+
+def _litellm(look: Look) -> Iterator[Finding]:
+    """LiteLLM keeps a note of each tool that it set, and puts its own values back."""
+    name = {"claude-code": "claude", "codex": "codex"}.get(look.tool.name)
+    want, used = look.wanted.get("base_url", ""), look.effective.base_url
+    where = look.effective.wheres.get("base_url")
+    if name is None or not want or where is None or not where.file or same("base_url", used, want):
+        return
+    note = look.world.session.places.home / ".litellm" / f"{name}_profile.json"
+    if disk.exists(note):
+        line = f"{look.world.session.shown(note)} says that LiteLLM set {place(look, where)}"
+        yield Finding("foreign_manager", "likely", (line,), values(look, where, manager="LiteLLM"), where)

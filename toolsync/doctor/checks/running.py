@@ -1,0 +1,193 @@
+"""Programs that run with what was set before: they started earlier, and still hold the old value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+
+from toolsync.doctor.checks.saying import address, place, values
+from toolsync.doctor.checks.standing import same
+from toolsync.doctor.look import Look
+from toolsync.doctor.model import Certainty, Finding, Fix, Where
+from toolsync.process import Process
+from toolsync.trace import CREDENTIALS
+
+
+def processes(look: Look) -> Iterator[Finding]:
+    """Running programs of the tool that hold an old address or key, or do not see a variable that they need."""
+    ours = look.tool.processes.get(look.reader.name)
+    running = mains([one for one in look.world.processes if ours and any(map(one.is_called, ours.names))])
+    for process in running:
+        environ = process.environ()
+        found = _held(look, process, environ) or _unseen(look, process, environ) or _older(look, process)
+        if found is not None:
+            yield found
+
+
+def mains(processes: Sequence[Process]) -> list[Process]:
+    """Those that no other of them started: of an editor its main process, whose variables all windows have."""
+    pids = {process.pid for process in processes}
+    return [process for process in processes if process.parent not in pids]
+
+
+def _held(look: Look, process: Process, environ: Mapping[str, str] | None) -> Finding | None:
+    """It started before the change, and its own environment says something else than the settings do now."""
+    changed, here = _changed(look), look.world.session.places.environ  # what we have too, a new start would not mend
+    if environ is None or process.started is None or changed is None or process.started >= changed[0]:
+        return None
+    for question in ("base_url", *sorted(CREDENTIALS), "model"):
+        value = look.found[question].value if question in look.found else ""
+        for name in sorted(_variables(look, question)):
+            old = environ.get(name, "")
+            if old and value and old != here.get(name) and not _is_same(look, question, old, value):
+                lines = [
+                    f"{_named(look, process)} started {_ago(changed[0] - process.started)} before {changed[1]}",
+                    f"it still has {_said(question, name, old)}",
+                ]
+                return _finding(look, process, "tool_not_restarted", lines, variable=name)
+    return None
+
+
+def _is_same(look: Look, question: str, old: str, now: str) -> bool:
+    from toolsync.doctor.effective import command_path
+
+    answer = look.found[question]
+    if question in CREDENTIALS and command_path(look, answer) is not None:
+        printed = [one.value for one in look.effective.credentials if one.question == question]
+        return not printed or printed[0] is None or printed[0].reveal() == old
+    return same(question, old, now)
+
+
+def _said(question: str, name: str, old: str) -> str:
+    return f"{name}={address(old)}" if question == "base_url" else f"another value of {name}"
+
+
+def _older(look: Look, process: Process) -> Finding | None:
+    """It reads its settings at its start, and started before toolsync wrote them."""
+    ours = look.tool.processes[look.reader.name]
+    applied = _applied(look)
+    if ours.is_live or applied is None or process.started is None or process.started >= applied:
+        return None
+    gap = _ago(applied - process.started)
+    lines = [f"{_named(look, process)} started {gap} before toolsync wrote its settings, which it reads at its start"]
+    return _finding(look, process, "tool_not_restarted", lines, certainty="likely")
+
+
+def _unseen(look: Look, process: Process, environ: Mapping[str, str] | None) -> Finding | None:
+    """A variable that it needs for its key or address is set here, and not where it runs."""
+    if environ is None:
+        return None
+    ours = look.tool.processes[look.reader.name]
+    for question in (*sorted(CREDENTIALS & look.found.keys()), "base_url"):
+        for name in _needed(look, question):
+            if name in environ or not look.environ.get(name) or name in look.variables:
+                continue
+            cause = "gui_env_missing" if ours.is_desktop else "env_not_refreshed"
+            why = "it was started from the desktop" if ours.is_desktop else "it was started before that"
+            lines = [f"{name} is set here, and {_named(look, process)} does not have it: {why}"]
+            line = look.world.set_at(name)
+            if line is not None:
+                lines.append(f"set at {look.world.session.shown(line.file)}:{line.line}, for new {line.kind}s only")
+            return _finding(look, process, cause, lines, variable=name)
+    return None
+
+
+def _needed(look: Look, question: str) -> Iterator[str]:
+    """The variables that the answer comes from."""
+    answer = look.raw.get(question)
+    if answer is None or not look.found[question].value:
+        return
+    one = look.seen(answer)
+    if one is not None and one.environ is not None and answer.path:
+        yield str(answer.path[-1])
+    yield from look.named(question)
+
+
+def desktop(look: Look) -> Iterator[Finding]:
+    """A variable that a program of the desktop needs, which only shells are told of (macOS says what it hands out)."""
+    ours = look.tool.processes.get(look.reader.name)
+    handed = look.world.desktop
+    if ours is None or not ours.is_desktop or handed is None:
+        return
+    for question in sorted(CREDENTIALS & look.found.keys()):
+        for name in _needed(look, question):
+            if look.environ.get(name) and name not in handed:
+                line = f"{name} is set in this shell, and launchd does not hand it to programs of the desktop"
+                yield Finding("gui_env_missing", "likely", (line,), values(look, variable=name))
+
+
+def not_refreshed(look: Look) -> Iterator[Finding]:
+    """A variable that a startup file sets, and that this shell does not have yet."""
+    for question in sorted(CREDENTIALS & look.found.keys()):
+        if look.found[question].value:
+            continue
+        slots = [slot.text for slot in look.reader.questions[question] if slot.kind == "variable"]
+        for name in dict.fromkeys([*look.named(question), *(text for text in slots if "<" not in text)]):
+            line = look.world.set_at(name)
+            if line is not None and not line.is_empty and not look.environ.get(name):
+                where = Where("environment", f"${name}", line.file, line.line or None)
+                text = f"{place(look, where)}: set there, and not in this environment, which is older"
+                found = values(look, where, variable=name)
+                yield Finding("env_not_refreshed", "likely", (text,), found, where, Fix("Open a new terminal."))
+
+
+# What changed, and when.
+
+
+def _variables(look: Look, question: str) -> set[str]:
+    """The variables that may answer the question: by themselves, or in a table of the settings that holds variables."""
+    found: set[str] = set(look.named(question))
+    for slot in look.reader.questions.get(question, ()):
+        if slot.kind == "variable" and "<" not in slot.text:
+            found.add(slot.text)
+        mount, _, name = slot.text.rpartition(".")
+        is_table = mount in look.tool.request.environment or any(
+            one.environ is not None and one.layer.at == mount for one in look.layers
+        )
+        if slot.kind == "path" and mount and is_table:
+            found.add(name)
+    return found
+
+
+def _changed(look: Look) -> tuple[float, str] | None:
+    """When the settings became what they are: as toolsync remembers it, else as the file's time of change hints."""
+    applied = _applied(look)
+    if applied is not None:
+        return applied, "toolsync wrote the settings"
+    times = [
+        (one.snapshot.status.st_mtime, f"{look.world.session.shown(one.file)} was changed")
+        for one in look.layers
+        if one.snapshot is not None and one.snapshot.status is not None and _counts(look, one.layer.name)
+    ]
+    return max(times) if times else None
+
+
+def _counts(look: Look, layer: str) -> bool:
+    return any(look.found[name].layer == layer for name in ("base_url", *CREDENTIALS) if name in look.found)
+
+
+def _applied(look: Look) -> float | None:
+    """When toolsync last changed one of the tool's files."""
+    files = (look.world.memory.files.get(str(one.snapshot.real)) for one in look.layers if one.snapshot is not None)
+    layers = [layer for file in files if file is not None for layer in file.layers if layer.tool == look.tool.name]
+    times = [datetime.fromisoformat(layer.applied_at).timestamp() for layer in layers if layer.applied_at]
+    return max(times, default=None)
+
+
+def _named(look: Look, process: Process) -> str:
+    return f"{look.called} (pid {process.pid})"
+
+
+def _ago(seconds: float) -> str:
+    for size, unit in ((86400, "days"), (3600, "hours"), (60, "minutes")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s"
+
+
+def _finding(
+    look: Look, process: Process, cause: str, lines: Sequence[str], *, certainty: Certainty = "sure", variable: str = ""
+) -> Finding:
+    reload = look.tool.reload or f"End {_named(look, process)}, and start it anew."
+    found = values(look, pid=str(process.pid), program=_named(look, process), variable=variable)
+    return Finding(cause, certainty, tuple(lines), found, None, Fix(reload))

@@ -1,0 +1,56 @@
+"""How findings speak of places and values: fit for a terminal, and never a key."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from toolsync.doctor.look import Look
+from toolsync.doctor.model import Where
+from toolsync.masking import mask_credentials, mask_key_shapes, masked, on_one_line
+
+
+def place(look: Look, where: Where) -> str:
+    """Where a value stands: `~/.claude/settings.json:3 (env.X)`."""
+    slot = on_one_line(where.slot, limit=200)
+    if not where.layer:
+        return f"the tool's own default ({text(slot)})"
+    at = at_line(look, where)
+    if where.layer == "environment":
+        return f"{slot} of the environment{f' (set at {at})' if at else ''}"
+    return f"{at or where.layer} ({slot})"
+
+
+def at_line(look: Look, where: Where) -> str:
+    """The file and the line: `~/.bashrc:12`; "" where there is no file."""
+    if not where.file:
+        return ""
+    return look.world.session.shown(where.file) + (f":{where.line}" if where.line else "")
+
+
+def values(look: Look, where: Where | None = None, **more: str) -> dict[str, str]:
+    """What fills the sentences of a cause."""
+    found = {"tool": look.called, "slot": "", "file": "", "line": "", "layer": "", **more}
+    if where is not None:
+        found |= {
+            "slot": on_one_line(where.slot, limit=200),
+            "file": look.world.session.shown(where.file) if where.file else "",
+            "line": str(where.line or ""),
+            "layer": where.layer,
+        }
+    return {name: value for name, value in {**found, **more}.items() if value}
+
+
+def address(url: str) -> str:
+    """An address for people, without what may be a key in it."""
+    try:
+        parts = urlsplit(url.strip())
+        if parts.username or parts.password or parts.query:
+            return text(f"{parts.scheme}://{parts.hostname or ''}{parts.path}")
+    except ValueError:
+        return "an address that cannot be read"
+    return text(url.strip())
+
+
+def text(value: str) -> str:
+    """Any value of the settings, on one line."""
+    return on_one_line(mask_key_shapes(mask_credentials(masked(value))), limit=200)

@@ -1,0 +1,77 @@
+"""What the tool cannot read of its files, or reads otherwise than people do."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from toolsync.doctor.checks.saying import values
+from toolsync.doctor.layers import Seen
+from toolsync.doctor.look import Look
+from toolsync.doctor.model import Certainty, Finding, Where
+from toolsync.document import Document, KeyPath
+from toolsync.errors import DocumentError
+from toolsync.masking import on_one_line
+
+
+def syntax(look: Look) -> Iterator[Finding]:
+    """Files that cannot be opened or parsed, or that the tool is too strict for: nothing in them counts."""
+    for one in look.layers:
+        if one.state == "shut" and one.error is not None:
+            yield _finding(look, one, "config_parse_error", one.error.message)
+        elif one.state == "broken" and isinstance(one.error, DocumentError):
+            yield _broken(look, one, one.error)
+        elif one.state == "refused" and one.document is not None and one.document.fault is not None:
+            fault = one.document.fault
+            is_bom = one.document.text.startswith("\ufeff") and (fault.line, fault.column) == (1, 1)
+            cause = "config_bom" if is_bom else "config_json_not_strict"
+            yield _finding(look, one, cause, fault.reason, line=fault.line, column=fault.column)
+
+
+def _broken(look: Look, one: Seen, error: DocumentError) -> Finding:
+    cause = "config_parse_error"
+    if "twice" in error.reason:
+        cause = "config_duplicate_key"
+    return _finding(look, one, cause, error.reason, line=error.line, column=error.column)
+
+
+def duplicates(look: Look) -> Iterator[Finding]:
+    """A key that stands twice in JSON, with two values, where the tool looks: it takes the last, people the first."""
+    for one in look.layers:
+        if one.state != "read" or one.document is None or not one.document.format.startswith("json"):
+            continue
+        asked = {answer.path for answer in look.raw.values() if answer.layer == one.layer.name}
+        for path in _doubled(one.document):
+            if path in asked:
+                line, _ = one.document.position(path) or (None, None)
+                text = "the same key stands there twice, with two values; the last one counts"
+                yield _finding(look, one, "config_duplicate_key", text, line=line, certainty="likely")
+
+
+def _doubled(document: Document) -> Iterator[KeyPath]:
+    spelled: dict[KeyPath, set[str]] = {}
+    count: Counter[KeyPath] = Counter()
+    for path, (start, end) in document.leaves():
+        spelled.setdefault(path, set()).add(document.text[start:end])
+        count[path] += 1
+    yield from (path for path, texts in spelled.items() if count[path] > 1 and len(texts) > 1)
+
+
+def _finding(  # noqa: PLR0913  a finding has as many parts
+    look: Look,
+    one: Seen,
+    cause: str,
+    reason: str,
+    *,
+    line: int | None = None,
+    column: int | None = None,
+    certainty: Certainty = "sure",
+) -> Finding:
+    where = Where(one.layer.name, "", one.file, line)
+    shown = look.world.session.shown(one.file)
+    at = ":".join(str(part) for part in (shown, line, column) if part is not None)
+    evidence = [f"{at}: {on_one_line(reason, limit=300)}" if cause != "config_parse_error" or line else reason]
+    if line is not None and one.state != "read":
+        evidence.append(f"{look.called} reads nothing of the file")
+    more = {"column": str(column or ""), "reason": on_one_line(reason, limit=300)}
+    return Finding(cause, certainty, tuple(evidence), values(look, where, **more), where)
