@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from toolsync.errors import TemplateError
+from toolsync.masking import on_one_line, printable
 
 Platform = Literal["linux", "darwin", "win32"]
 
@@ -40,6 +41,9 @@ _VARIABLE = re.compile(
 )
 _BRACES = re.compile(r"\{([^{}$]*,[^{}]*)\}")
 
+_MOST_CANDIDATES = 64
+"""Two or three are usual (`opencode.{json,jsonc}`), and braces multiply."""
+
 
 def candidates(spec: str | Sequence[str], places: Places) -> tuple[Path, ...]:
     """The files that `spec` may mean, best first: those of its first alternative whose variables are all set.
@@ -48,13 +52,13 @@ def candidates(spec: str | Sequence[str], places: Places) -> tuple[Path, ...]:
     the first.
 
     Raises:
-        TemplateError: no alternative can be resolved, or the path is not absolute.
+        TemplateError: no alternative can be resolved, the path is not absolute, or its braces mean too many files.
     """
     alternatives = [spec] if isinstance(spec, str) else list(spec)
     for alternative in alternatives:
         expanded = [_expanded(text, places) for text in _spread(alternative)]
         if None not in expanded:
-            return tuple(_absolute(text) for text in expanded if text is not None)
+            return tuple(_absolute(text, alternative, places) for text in expanded if text is not None)
     raise TemplateError(
         f"no path can be made of {', '.join(alternatives)}", hint="A variable that it names is not set."
     )
@@ -85,16 +89,43 @@ def _app_config(places: Places) -> str:
     return xdg if Path(xdg).is_absolute() else str(places.home / ".config")  # the standard ignores a relative one
 
 
+def stop_at_flood(spec: str) -> None:
+    """Let an alternative pass whose braces do not mean too many files to look for.
+
+    Raises:
+        TemplateError: they do.
+    """
+    count = 1
+    for choice in _choices(spec):
+        count *= len(choice)
+        if count > _MOST_CANDIDATES:
+            raise TemplateError(
+                f"'{on_one_line(spec, limit=200)}' means more than {_MOST_CANDIDATES} files",
+                hint="Braces multiply: name the files that there are with fewer of them.",
+            )
+
+
 def _spread(text: str) -> list[str]:
+    stop_at_flood(text)
+    return ["".join(choice) for choice in itertools.product(*_choices(text))]
+
+
+def _choices(text: str) -> list[list[str]]:
     pieces = _BRACES.split(text)
-    choices = [piece.split(",") if index % 2 else [piece] for index, piece in enumerate(pieces)]
-    return ["".join(choice) for choice in itertools.product(*choices)]
+    return [piece.split(",") if index % 2 else [piece] for index, piece in enumerate(pieces)]
 
 
-def _absolute(text: str) -> Path:
+def _absolute(text: str, spec: str, places: Places) -> Path:
     path = Path(text)
-    if not path.is_absolute():
+    if path.is_absolute():
+        return path
+    variable = _VARIABLE.match(spec)
+    name = variable and (variable["bare"] or variable["braced"])
+    if not name:
         raise TemplateError(
             f"'{text}' is not an absolute path", hint="Start it with ~, / or a variable that holds an absolute path."
         )
-    return path
+    raise TemplateError(
+        f"${name} is '{printable(places.environ.get(name, ''))}', which is not an absolute path",
+        hint="Set it to a path that starts with /, or leave it unset.",
+    )

@@ -106,6 +106,26 @@ def test_an_empty_home_gets_all_three_and_loses_them_again(machine: Machine) -> 
     assert not (machine.home / ".cline").exists()
 
 
+@pytest.mark.parametrize("text", ["", " \n", "{}", "{\n}\n"])
+def test_a_file_with_nothing_in_it_begins_as_a_new_one(machine: Machine, text: str) -> None:
+    for name in (STATE, SECRETS, PROVIDERS):
+        machine.write(name, text)
+    before = machine.contents()
+    assert machine.toolsync(*APPLY, "--allow-plaintext").said == (0, "")
+    assert (data(machine, PROVIDERS)["version"], keys(machine)) == (1, (KEY, KEY))
+    with machine.untouched():
+        assert machine.toolsync(*APPLY, "--allow-plaintext").code == 0
+    assert machine.toolsync("undo", "--yes").said == (0, "")
+    assert machine.contents() == before
+
+
+def test_a_variable_that_holds_no_absolute_path_is_named(machine: Machine) -> None:
+    machine.environ["CLINE_DATA_DIR"] = "my/cline"
+    said = "error: $CLINE_DATA_DIR is 'my/cline', which is not an absolute path\n"
+    said += "  hint: Set it to a path that starts with /, or leave it unset.\n"
+    assert machine.toolsync(*APPLY, "--allow-plaintext").said == (2, said)
+
+
 def test_consent_is_asked_for_once_at_a_terminal_and_remembered(lived_in: Machine) -> None:
     lived_in.environ["WORK_KEY"] = invented("first")
     lived_in.profile(key="env:WORK_KEY")
@@ -200,7 +220,7 @@ def test_a_file_that_cline_would_take_for_empty_is_called_one_and_nothing_is_wri
 def test_the_message_says_where_and_what_comes_of_it(lived_in: Machine) -> None:
     lived_in.write(PROVIDERS, "\ufeff" + lived_in.read(PROVIDERS))
     ran = lived_in.toolsync(*APPLY, "--allow-plaintext")
-    said = f"error: {lived_in.home}/{PROVIDERS}: cline would not accept it: "
+    said = f"error: ~/{PROVIDERS}: cline would not accept it: "
     said += "line 1, column 1: a byte-order mark, which it does not skip\n  hint: Mend that in the file first: "
     said += "a tool may take a file that breaks its rules for empty, and overwrite it.\n"
     assert ran.said == (2, said)

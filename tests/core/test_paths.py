@@ -84,8 +84,8 @@ def test_where_programs_keep_their_settings(platform: str, environ: dict[str, st
         (["$UNSET/x", "$EMPTY/y"], "no path can be made of $UNSET/x, $EMPTY/y"),
         ([], "no path can be made of "),
         ("x.json", "'x.json' is not an absolute path"),
-        ("$REL/x", "'rel/x' is not an absolute path"),
-        ("$TILDE/x", "'~/x/x' is not an absolute path"),
+        ("$REL/x", "$REL is 'rel', which is not an absolute path"),
+        ("${TILDE}/x", "$TILDE is '~/x', which is not an absolute path"),
     ],
     ids=["unset", "all unset", "none", "relative", "relative variable", "tilde in a variable"],
 )

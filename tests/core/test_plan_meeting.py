@@ -144,7 +144,7 @@ REFUSED: dict[str, tuple[str, str]] = {
     "a comment": ("{ // mine\n" + json.dumps(store(deepseek=DEEPSEEK))[1:], "line 1, column 3: a comment"),
     "a trailing comma": (json.dumps(store(deepseek=DEEPSEEK))[:-1] + ",}", "a trailing comma"),
     "an entry without its time": (json.dumps(store(x={"settings": {"provider": "x"}})), "'providers.x.updatedAt' is"),
-    "no version": ("{}", "'version' is missing"),
+    "no version": ('{"modes": {}}', "'version' is missing"),
     "another version": (json.dumps(store() | {"version": 2}), "version: breaks the rule 'const'"),
     "a null": (json.dumps(store(x=entry("x", model=None))), "providers.x.settings.model: breaks the rule 'type'"),
 }

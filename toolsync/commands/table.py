@@ -163,11 +163,11 @@ class Table:
         for real in sorted(rows_by_file, key=self._parts.__contains__):  # files first: chosen rows agree with them
             try:
                 goes_whole = real in self._parts
-                place = Place(real, self._formats[real], self._memory.key, now, self._kept, goes_whole=goes_whole)
+                called = self._session.shown(real if goes_whole else self.snapshots[real].path)
+                place = Place(real, self._formats[real], self._memory.key, now, self._kept, goes_whole, called)
                 plans[real] = self._settled(place, self._agreed(real, rows_by_file[real], plans))
             except DocumentError as error:
-                path = real if real in self._parts else self.snapshots[real].path
-                problems.append(error.at(self._session.shown(path)))
+                problems.append(error.at(called))
             except ToolsyncError as error:
                 problems.append(error)
         if problems:

@@ -59,7 +59,7 @@ def _agree(place: Place, rows: Sequence[Row]) -> None:
     for (row, edit), (other, known) in combinations(wanted, 2):
         if row is not other and _are_at_odds(edit, known):
             raise PlanRefusedError(
-                f"{place.path}: {row.tool} and {other.tool} want different values at {spell(known.path)}",
+                f"{place}: {row.tool} and {other.tool} want different values at {spell(known.path)}",
                 hint="Apply one of them only, or give them different files.",
             )
 

@@ -64,6 +64,11 @@ def _begun(start: Document, instead_of: str, row: Row, place: Place) -> Laid:
     return replace(laid, layer=replace(laid.layer, inverse=back), kept=_origins(laid))
 
 
+def _is_nothing(document: Document) -> bool:
+    """Whether the text is empty, or an empty table and no more: a comment is more."""
+    return "".join(document.text.split()) in ("", "{}")
+
+
 def _origins(laid: Laid) -> dict[str, str]:
     """What is kept of single values; the way back to a start needs no text of it."""
     assert laid.layer is not None  # noqa: S101  the caller looked
@@ -86,7 +91,7 @@ def laid_fresh(document: Document, row: Row, place: Place) -> Laid:
     """The row laid over a document that holds nothing of it; the way back is remembered byte for byte."""
     if not row.edits:
         return Laid(document)
-    if row.start and not row.start_is_filled and not document.text.strip():  # an empty file begins as a new one does
+    if row.start and not row.start_is_filled and _is_nothing(document):  # it begins as a new file does
         return _begun(documents.parse(row.start.encode(), place.format), document.text, row, place)
     kept: dict[str, str] = {}
     values: list[Remembered] = []

@@ -76,6 +76,6 @@ def _containers(document: Document, present: Document, known: LayerMemory) -> It
 
 def _refusal(row: Row, place: Place, said: str) -> PlanRefusedError:
     return PlanRefusedError(
-        f"{place.path}: {row.tool} would not accept it: {said}",
+        f"{place}: {row.tool} would not accept it: {said}",
         hint="Mend that in the file first: a tool may take a file that breaks its rules for empty, and overwrite it.",
     )

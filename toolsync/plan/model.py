@@ -53,6 +53,7 @@ class Place:
         kept: looks up a text that lies in the keyring, by entry name; None when it cannot be had.
         goes_whole: whether all of it goes once nothing of ours is wanted there any more (a row of a store is ours by
             its name, whatever its owner has written into it since).
+        called: what people call it, if it is not the path.
     """
 
     path: str
@@ -61,6 +62,10 @@ class Place:
     now: str
     kept: Callable[[str], str | None] = lambda _: None
     goes_whole: bool = False
+    called: str = ""
+
+    def __str__(self) -> str:
+        return self.called or self.path
 
 
 @dataclass(frozen=True)
