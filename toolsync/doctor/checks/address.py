@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from toolsync import disk
-from toolsync.address import is_loopback, normal
+from toolsync.address import addresses, is_loopback, normal
 from toolsync.doctor.checks.saying import address, place, values
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Certainty, Finding
@@ -26,7 +26,7 @@ def form(look: Look) -> Iterator[Finding]:
         reason = error.message
         if re.search(r"\$\{?\w|\{env:|\{\{|%\w+%", url):
             reason = f"the address holds a reference that {look.called} does not expand"
-        yield _finding(look, "url_malformed", reason, reason=reason)
+        yield _finding(look, "url_malformed", reason)
         return
     yield from _shape(look)
 
@@ -41,13 +41,19 @@ def _shape(look: Look) -> Iterator[Finding]:
     base, asked = look.effective.base_url.strip(), look.effective.url.partition("?")[0]
     if match := _ENDPOINT.search(base):
         text = f"the address ends with {match[0]}, and {look.called} appends its own path: {address(asked)}"
-        yield _finding(look, "path_full_endpoint", text, "likely")
+        yield _finding(look, "path_full_endpoint", text, "likely", address=_mended(look, base))
     elif _DOUBLED.search(asked):
         text = f"the version stands twice in what {look.called} asks: {address(asked)}"
-        yield _finding(look, "path_duplicate_v1", text, "likely")
+        yield _finding(look, "path_duplicate_v1", text, "likely", address=_mended(look, base))
     elif _TWO_VERSIONS.search(asked):
         text = f"two versions stand in what {look.called} asks: {address(asked)}"
         yield _finding(look, "path_extra_segment", text, "open")
+
+
+def _mended(look: Look, base: str) -> str:
+    """What the address would be, by the rule that profiles are read with."""
+    found = addresses(base)
+    return found.anthropic_url if look.effective.dialect == "anthropic-messages" else found.openai_url
 
 
 def loopback(look: Look) -> Iterator[Finding]:
@@ -80,11 +86,10 @@ def model_reference(look: Look) -> Iterator[Finding]:
     if look.effective.model and stray(look.effective.model):
         where = look.effective.wheres["model"]
         text = f"{place(look, where)} holds a reference that {look.called} does not expand"
-        found = values(look, where, other="model", model=address(look.effective.model))
-        yield Finding("config_incomplete", "sure", (text,), found, where)
+        yield Finding("config_incomplete", "sure", (text,), values(look, where), where)
 
 
 def _finding(look: Look, cause: str, text: str, certainty: Certainty = "sure", **more: str) -> Finding:
     where = look.effective.wheres.get("base_url")
     lines = (f"{place(look, where)}: {text}" if where is not None else text,)
-    return Finding(cause, certainty, lines, values(look, where, url=address(look.effective.base_url), **more), where)
+    return Finding(cause, certainty, lines, values(look, where, **more), where)

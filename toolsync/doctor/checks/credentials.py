@@ -110,7 +110,7 @@ def helper(look: Look) -> Iterator[Finding]:
             continue
         where = look.where(answer)
         lines = [f"{place(look, where)}: {text(done.problem)}"]
-        found = values(look, where, command=text(command.program), reason=text(done.problem))
+        found = values(look, where, program=text(command.program))
         cause = "key_helper_failed"
         if _is_own(command) and not done.is_gone:
             cause = _why(look) or cause

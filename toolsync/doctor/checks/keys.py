@@ -216,7 +216,6 @@ def _other_provider(look: Look, credential: Credential, value: str) -> Finding |
         "key_wrong_provider",
         f"the key begins as those of {known[0]} do, and the address is {host}",
         certainty="likely" if is_vendors else "open",
-        provider=known[0],
         host=host,
     )
 

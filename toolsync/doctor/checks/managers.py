@@ -27,7 +27,7 @@ def _cc_switch(look: Look) -> Iterator[Finding]:
         where = where if where is not None and where.file == one.file else Where(one.layer.name, "", one.file)
         shown = look.world.session.shown(one.file)
         lines = [f"{shown} holds what CC Switch's local proxy leaves in files that it has taken over"]
-        found = values(look, where, manager="CC Switch")
+        found = values(look, where, program="CC Switch")
         yield Finding("foreign_manager", "sure", tuple(lines), found, where)
         return
 
@@ -42,4 +42,4 @@ def _litellm(look: Look) -> Iterator[Finding]:
     note = look.world.session.places.home / ".litellm" / f"{name}_profile.json"
     if disk.exists(note):
         line = f"{look.world.session.shown(note)} says that LiteLLM set {place(look, where)}"
-        yield Finding("foreign_manager", "likely", (line,), values(look, where, manager="LiteLLM"), where)
+        yield Finding("foreign_manager", "likely", (line,), values(look, where, program="LiteLLM"), where)

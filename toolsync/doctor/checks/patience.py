@@ -27,11 +27,25 @@ def timeout(look: Look) -> Iterator[Finding]:
     if unit == "milliseconds" and seconds < 1 and seconds * 1000 >= 1:
         lines = (f"{at} says {said}, which it takes for milliseconds: it waits {seconds:g} s",)
         certainty = "sure" if float(said).is_integer() and float(said) <= 600 else "likely"  # noqa: PLR2004  10 minutes
-        yield Finding("tool_timeout_too_short", certainty, lines, values(look, where, seconds=f"{seconds:g}"), where)
+        yield Finding(
+            "tool_timeout_too_short",
+            certainty,
+            lines,
+            values(look, where, seconds=f"{seconds:g}", needed=str(LEAST_SECONDS)),
+            where,
+        )
     elif seconds < LEAST_SECONDS:
         lines = (f"{at}: it waits {seconds:g} s, and long answers take up to {LEAST_SECONDS} s and more",)
-        yield Finding("tool_timeout_too_short", certainty, lines, values(look, where, seconds=f"{seconds:g}"), where)
+        yield Finding(
+            "tool_timeout_too_short",
+            certainty,
+            lines,
+            values(look, where, seconds=f"{seconds:g}", needed=str(LEAST_SECONDS)),
+            where,
+        )
     elif seconds > _MOST_SECONDS:
         meant = "milliseconds are meant" if unit == "seconds" else "microseconds are meant"
         lines = (f"{at} says {said}, which it takes for {unit}: that is {seconds / 3600:.0f} hours, so {meant}",)
-        yield Finding("timeout_unit", "sure", lines, values(look, where, seconds=f"{seconds:g}"), where)
+        yield Finding(
+            "timeout_unit", "sure", lines, values(look, where, seconds=f"{seconds:g}", needed=str(LEAST_SECONDS)), where
+        )

@@ -185,9 +185,9 @@ def _ago(seconds: float) -> str:
     return f"{seconds:.0f} s"
 
 
-def _finding(
+def _finding(  # noqa: PLR0913  a finding has as many parts
     look: Look, process: Process, cause: str, lines: Sequence[str], *, certainty: Certainty = "sure", variable: str = ""
 ) -> Finding:
     reload = look.tool.reload or f"End {_named(look, process)}, and start it anew."
-    found = values(look, pid=str(process.pid), program=_named(look, process), variable=variable)
+    found = values(look, pid=str(process.pid), program=look.called, variable=variable)
     return Finding(cause, certainty, tuple(lines), found, None, Fix(reload))

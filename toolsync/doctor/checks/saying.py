@@ -29,15 +29,19 @@ def at_line(look: Look, where: Where) -> str:
 
 def values(look: Look, where: Where | None = None, **more: str) -> dict[str, str]:
     """What fills the sentences of a cause."""
-    found = {"tool": look.called, "slot": "", "file": "", "line": "", "layer": "", **more}
+    profile = look.world.profile
+    found = {"tool": look.tool.name, "called": look.called, "profile": profile.name if profile else ""}
     if where is not None:
         found |= {
-            "slot": on_one_line(where.slot, limit=200),
+            "place": place(look, where),
             "file": look.world.session.shown(where.file) if where.file else "",
-            "line": str(where.line or ""),
-            "layer": where.layer,
+            "layer": _layer(where),
         }
     return {name: value for name, value in {**found, **more}.items() if value}
+
+
+def _layer(where: Where) -> str:
+    return "the environment" if where.layer == "environment" else f"the layer '{text(where.layer)}'"
 
 
 def address(url: str) -> str:

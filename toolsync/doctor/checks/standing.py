@@ -100,7 +100,7 @@ def _shadow(look: Look, question: str, below: Answer) -> Finding:
     lines = [f"wanted: {place(look, look.where(below))}", _used(look, question)]
     if one is not None and one.is_projects and look.effective.credentials:
         lines.append("the key would go to where the project's file says")
-    found = values(look, where, other=place(look, look.where(below)))
+    found = values(look, where)
     return Finding(cause, "sure", tuple(lines), found, where)
 
 
@@ -233,12 +233,12 @@ def incomplete(look: Look) -> Iterator[Finding]:
     if provider is not None and missing:
         where = look.where(provider)
         line = f"{place(look, where)} names '{text(provider.value)}', and nothing stands at {missing}"
-        yield Finding("config_incomplete", "sure", (line,), values(look, where, other=missing), where)
+        yield Finding("config_incomplete", "sure", (line,), values(look, where), where)
         return
     if base is not None and base.value and base.layer and model is not None and not model.value:
         where = look.where(base)
         line = f"{place(look, where)} sets the address, and nothing says which model to ask for"
-        yield Finding("config_incomplete", "likely", (line,), values(look, where, other="model"), where)
+        yield Finding("config_incomplete", "likely", (line,), values(look, where), where)
 
 
 def _missing_table(look: Look, question: str, answer: Answer) -> str:

@@ -73,5 +73,4 @@ def _finding(  # noqa: PLR0913  a finding has as many parts
     evidence = [f"{at}: {on_one_line(reason, limit=300)}" if cause != "config_parse_error" or line else reason]
     if line is not None and one.state != "read":
         evidence.append(f"{look.called} reads nothing of the file")
-    more = {"column": str(column or ""), "reason": on_one_line(reason, limit=300)}
-    return Finding(cause, certainty, tuple(evidence), values(look, where, **more), where)
+    return Finding(cause, certainty, tuple(evidence), values(look, where, place=at), where)
