@@ -97,7 +97,7 @@ def test_without_a_key_no_credential_is_sent(gateway: LoopbackGateway, dialect: 
 def test_a_wrong_key_is_refused(gateway: LoopbackGateway, dialect: Dialect) -> None:
     came = ping(asking(gateway, dialect, key=WRONG))
     assert (came.outcome, came.status) == ("refused", 401)
-    assert came.problem == "the gateway refused the request (401): Invalid API key"
+    assert came.problem == "the gateway does not know this key (401): Invalid API key"
     assert came.hint == "Store the key that this gateway gave you: `toolsync key set NAME`."
 
 
@@ -106,7 +106,8 @@ def test_a_model_that_is_not_served_is_not_found(gateway: LoopbackGateway, diale
     came = ping(asking(gateway, dialect, model="no-such-model"))
     assert (came.outcome, came.status) == ("not_found", 404)
     assert "no-such-model" in came.problem
-    assert came.hint == "Name a model that this gateway serves to this key: `toolsync models` lists them."
+    assert came.cause == "model_not_found"
+    assert came.hint.startswith("Name a model that this gateway serves to this key, `toolsync models` lists them")
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -115,7 +116,8 @@ def test_a_wrong_path_is_not_found(gateway: LoopbackGateway, dialect: Dialect) -
     came = ping(asking(gateway, dialect, base=base))
     assert (came.outcome, came.status) == ("not_found", 404)
     assert "Invalid URL (POST /api/v1/v1" in came.problem
-    assert came.hint == f"Either base_url has the wrong path, or this gateway does not serve {dialect}."
+    assert came.cause == "path_duplicate_v1"
+    assert came.hint.startswith("Take one away: `toolsync profile edit --set base_url=")
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -135,7 +137,8 @@ def test_a_list_of_models_fails_as_a_ping_does(gateway: LoopbackGateway) -> None
     assert (came.outcome, came.ids) == ("refused", ())
     came = list_models(asking(gateway, "openai-chat", base=gateway.base_url))
     assert (came.outcome, came.status) == ("not_found", 404)
-    assert came.hint == "This gateway has no list of models there; ask its operator for the names."
+    assert came.cause == "path_missing_v1"
+    assert came.hint.startswith("Set the address with its version: `toolsync profile edit --set base_url=")
 
 
 # When no answer comes.
@@ -147,7 +150,8 @@ def test_nobody_listens() -> None:
     came = ping(PingRequest("openai-chat", base, "m", KEY))
     assert (came.outcome, came.status) == ("no_connection", None)
     assert came.problem == f"nothing listens at 127.0.0.1:{port}"
-    assert came.hint == "Check host and port in base_url, and whether the gateway runs."
+    assert came.cause == "connection_refused"
+    assert came.hint.startswith("Start the gateway, or correct host and port")
 
 
 def test_the_name_is_not_known() -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tests.scripted import http, scripted
 from toolsync.address import Dialect
+from toolsync.causes import named
 from toolsync.loopback import LoopbackGateway
 from toolsync.masking import Secret, printable
 from toolsync.probe import Network, PingRequest, list_models, ping
@@ -29,49 +30,44 @@ class Case:
     body: str
     outcome: str
     problem: str
-    hint: str
+    cause: str
     kind: str = "application/json"
 
 
 OPENAI_401 = '{"error":{"message":"Incorrect API key provided","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}'
 PAGE = '<!doctype html><html><head><title>New API</title></head><body><div id="root"></div></body></html>'
-KEY_HINT = "Store the key"
-QUOTA_HINT = "The account behind the key has nothing left"
-MODEL_HINT = "Name a model"
-PATH_HINT = "Check base_url"
-
 CASES = {
-    "openai-401": Case(401, OPENAI_401, "refused", "(401): Incorrect API key provided", KEY_HINT),
-    "one-api-quota-as-401": Case(401, '{"error":{"message":"该令牌额度已用尽 (request id: 1)","type":"one_api_error"}}', "refused", "该令牌额度已用尽", QUOTA_HINT),
-    "waf-403": Case(403, "<html><head><title>Just a moment...</title></head></html>", "refused", "(403): Just a moment...", "The page is not the gateway's", "text/html"),
-    "model-403": Case(403, '{"error":{"message":"该令牌无权使用模型 m"}}', "refused", "该令牌无权使用模型 m", MODEL_HINT),
-    "apim-401": Case(401, '{"statusCode":401,"message":"Access denied due to invalid subscription key"}', "refused", "Access denied due to", KEY_HINT),
-    "empty-401": Case(401, "", "refused", "the gateway refused the request (401)", KEY_HINT),
-    "fastapi-404": Case(404, '{"detail":"Not Found"}', "not_found", "(404): Not Found", "Either base_url has the wrong path"),
-    "go-404": Case(404, "404 page not found", "not_found", "(404): 404 page not found", "Either base_url", "text/plain"),
-    "html-404": Case(404, PAGE, "not_found", "(404): New API", PATH_HINT, "text/html"),
-    "vllm-model-404": Case(404, '{"object":"error","message":"The model `house-model` does not exist.","type":"NotFoundError","code":404}', "not_found", "The model `house-model` does not exist.", MODEL_HINT),
-    "method-405": Case(405, '{"detail":"Method Not Allowed"}', "not_found", "(405): Method Not Allowed", "Either base_url"),
-    "page-200": Case(200, PAGE, "web_page", "a web page answered instead of the API: New API", PATH_HINT, "text/html; charset=utf-8"),
-    "page-200-unsaid": Case(200, "\ufeff \n<HTML></HTML>", "web_page", "a web page answered instead of the API", PATH_HINT, "text/plain"),
-    "model-missing-200": Case(200, '{"object":"error","message":"The model `house-model` does not exist."}', "bad_reply", "not in this dialect: The model `house-model` does not exist.", MODEL_HINT),
-    "dashboard-200": Case(200, '{"success":false,"message":"not logged in"}', "bad_reply", "not in this dialect: not logged in", "Check that base_url"),
-    "other-dialect-200": Case(200, '{"type":"message","content":[{"type":"text","text":"pong"}]}', "bad_reply", "not in this dialect", "Check that base_url"),
-    "empty-200": Case(200, " \n", "bad_reply", "the gateway answered 200 with an empty answer", "Check that base_url"),
-    "no-json-200": Case(200, '{"choices":', "bad_reply", '{"choices":', "Check that base_url"),
-    "no-choices-200": Case(200, '{"object":"chat.completion","choices":[]}', "bad_reply", "not in this dialect", "Check that base_url"),
-    "deep-json-200": Case(200, "[" * 100_000, "bad_reply", "not in this dialect", "Check that base_url"),
-    "no-channel-503": Case(503, '{"error":{"message":"当前分组 default 下对于模型 m 无可用渠道","code":"model_not_found"}}', "failed", "answered 503: 当前分组", MODEL_HINT),
-    "overloaded-529": Case(529, '{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}', "failed", "answered 529: Overloaded", "The fault is on the gateway's side"),
-    "no-money-429": Case(429, '{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}', "failed", "exceeded your current quota", "Address and key are right; the account"),
-    "too-fast-429": Case(429, '{"error":{"message":"Rate limit reached"}}', "failed", "Rate limit reached", "Address and key are right; it is asked too often"),
-    "payment-402": Case(402, '{"error":{"message":"Insufficient Balance"}}', "failed", "Insufficient Balance", "Address and key are right; the account"),
-    "bad-request-400": Case(400, '{"error":{"message":"unknown field"}}', "failed", "answered 400: unknown field", "The gateway understood the address"),
-    "mistral-422": Case(422, '{"object":"error","message":{"detail":[{"type":"missing","loc":["body"],"msg":"Field required"}]}}', "failed", "Field required", "The gateway understood the address"),
-    "nested-500": Case(500, '{"error":{"message":"Error from provider(x,m: 404): {\\"error\\":{\\"message\\":\\"inner words\\"}}"}}', "failed", "answered 500: inner words", "The fault is on"),
-    "cloudflare-524": Case(524, "<html><head><title>h | 524: A timeout occurred</title></head></html>", "failed", "answered 524: h | 524: A timeout occurred", "The fault is on", "text/html"),
-    "moved-308": Case(308, "", "redirect", "the address redirects (308) to https://elsewhere.example/v1", "Redirects are not followed"),
-    "found-302": Case(302, "", "redirect", "the address redirects (302) to https://elsewhere.example/v1", "Redirects are not followed"),
+    "openai-401": Case(401, OPENAI_401, "refused", "the gateway does not know this key (401): Incorrect API key provided", "key_invalid"),
+    "one-api-quota-as-401": Case(401, '{"error":{"message":"该令牌额度已用尽 (request id: 1)","type":"one_api_error"}}', "refused", "the account has nothing left (401): 该令牌额度已用尽", "quota_exhausted"),
+    "waf-403": Case(403, "<html><head><title>Just a moment...</title></head></html>", "refused", "a firewall before the gateway refuses the client (403): Just a moment...", "waf_block", "text/html"),
+    "model-403": Case(403, '{"error":{"message":"该令牌无权使用模型 m"}}', "refused", "this key may not use the model (403): 该令牌无权使用模型 m", "model_not_allowed"),
+    "apim-401": Case(401, '{"statusCode":401,"message":"Access denied due to invalid subscription key"}', "refused", "(401): Access denied due to", "key_invalid"),
+    "empty-401": Case(401, "", "refused", "the gateway does not know this key (401)", "key_invalid"),
+    "fastapi-404": Case(404, '{"detail":"Not Found"}', "not_found", "nothing answers there (404): Not Found", "path_missing_prefix"),
+    "go-404": Case(404, "404 page not found", "not_found", "nothing answers there (404): 404 page not found", "path_missing_prefix", "text/plain"),
+    "html-404": Case(404, PAGE, "not_found", "nothing answers there (404): New API", "path_missing_prefix", "text/html"),
+    "vllm-model-404": Case(404, '{"object":"error","message":"The model `house-model` does not exist.","type":"NotFoundError","code":404}', "not_found", "the gateway has no such model (404): The model `house-model` does not exist.", "model_not_found"),
+    "method-405": Case(405, '{"detail":"Method Not Allowed"}', "not_found", "nothing answers there (405): Method Not Allowed", "path_missing_prefix"),
+    "page-200": Case(200, PAGE, "web_page", "a web page answered instead of the API (200): New API", "path_extra_segment", "text/html; charset=utf-8"),
+    "page-200-unsaid": Case(200, "\ufeff \n<HTML></HTML>", "web_page", "a web page answered instead of the API (200)", "path_extra_segment", "text/plain"),
+    "model-missing-200": Case(200, '{"object":"error","message":"The model `house-model` does not exist."}', "bad_reply", "the gateway has no such model (200): The model `house-model` does not exist.", "model_not_found"),
+    "dashboard-200": Case(200, '{"success":false,"message":"not logged in"}', "bad_reply", "the gateway did not answer in this dialect (200): not logged in", "path_extra_segment"),
+    "other-dialect-200": Case(200, '{"type":"message","content":[{"type":"text","text":"pong"}]}', "bad_reply", "the gateway does not serve this tool's API (200)", "wire_api_unsupported"),
+    "empty-200": Case(200, " \n", "bad_reply", "success, and nothing in it (200)", "empty_response"),
+    "no-json-200": Case(200, '{"choices":', "bad_reply", 'did not answer in this dialect (200): {"choices":', "gateway_bug"),
+    "no-choices-200": Case(200, '{"object":"chat.completion","choices":[]}', "bad_reply", "success, and nothing in it (200)", "empty_response"),
+    "deep-json-200": Case(200, "[" * 100_000, "bad_reply", "did not answer in this dialect (200): [[[[", "gateway_bug"),
+    "no-channel-503": Case(503, '{"error":{"message":"当前分组 default 下对于模型 m 无可用渠道","code":"model_not_found"}}', "failed", "the relay has no upstream for this model (503): 当前分组", "model_no_channel"),
+    "overloaded-529": Case(529, '{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}', "failed", "the provider is overloaded (529): Overloaded", "upstream_overloaded"),
+    "no-money-429": Case(429, '{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}', "failed", "the account has nothing left (429): You exceeded your current quota", "quota_exhausted"),
+    "too-fast-429": Case(429, '{"error":{"message":"Rate limit reached"}}', "failed", "the gateway is asked too often (429): Rate limit reached", "rate_limited"),
+    "payment-402": Case(402, '{"error":{"message":"Insufficient Balance"}}', "failed", "the account has nothing left (402): Insufficient Balance", "quota_exhausted"),
+    "bad-request-400": Case(400, '{"error":{"message":"unknown field"}}', "failed", "the gateway refuses a part of the request (400): unknown field", "param_unsupported"),
+    "mistral-422": Case(422, '{"object":"error","message":{"detail":[{"type":"missing","loc":["body"],"msg":"Field required"}]}}', "failed", "the gateway refuses a part of the request (422): Field required", "param_unsupported"),
+    "nested-500": Case(500, '{"error":{"message":"Error from provider(x,m: 404): {\\"error\\":{\\"message\\":\\"inner words\\"}}"}}', "failed", "the local router is set up wrong (500): inner words", "router_config"),
+    "cloudflare-524": Case(524, "<html><head><title>h | 524: A timeout occurred</title></head></html>", "failed", "the edge waited too long for the gateway (524): h | 524: A timeout occurred", "origin_timeout", "text/html"),
+    "moved-308": Case(308, "", "redirect", "the address redirects (308) to https://elsewhere.example/v1", "url_redirect"),
+    "found-302": Case(302, "", "redirect", "the address redirects (302) to https://elsewhere.example/v1", "url_redirect"),
 }  # fmt: skip  # one row each
 
 
@@ -82,7 +78,8 @@ def test_each_answer_is_named_plainly(case: Case) -> None:
         came = ping(PingRequest("openai-chat", server.base_url, "house-model", KEY))
     assert (came.outcome, came.status) == (case.outcome, case.status)
     assert case.problem in came.problem
-    assert came.hint.startswith(case.hint)
+    assert came.cause == case.cause
+    assert came.hint.startswith((named(case.cause).filled().remedy, "Either "))
     assert (came.model, came.reply, len(server.requests)) == (None, "", 1)
 
 
@@ -130,7 +127,7 @@ def test_no_key_and_no_escape_character_gets_through_from_outside() -> None:
         with scripted(http(401, body, "text/plain")) as server:
             came = ping(PingRequest("openai-chat", server.base_url, "m", KEY))
         words = "�[2J�[red]***[/red]�� next <b>line</b>"
-        assert came.problem == f"the gateway refused the request (401): {words}"
+        assert came.problem == f"the gateway does not know this key (401): {words}"
     location = f"https://elsewhere.example/?key={KEY.reveal()}\x1b[31m"
     with scripted(http(301, Location=location)) as server:
         came = ping(PingRequest("openai-chat", server.base_url, "m", KEY))

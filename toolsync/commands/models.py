@@ -22,7 +22,13 @@ def models(session: Session, name: str | None) -> Result:
     key = resolve(profile.key, session.open_vault, session.places.environ)
     headers = {name: header_value(session, value) for name, value in profile.request.get("headers", {}).items()}
     found = list_models(PingRequest("openai-chat", base, "", key, headers, network_of(session, profile, base)))
-    data = {"profile": profile.name, "address": found.url, "status": found.status, "models": list(found.ids)}
+    data = {
+        "profile": profile.name,
+        "address": found.url,
+        "cause": found.cause,
+        "status": found.status,
+        "models": list(found.ids),
+    }
     if found.problem:
         return Result(
             "models", data, (Message("problem", f"{found.url}: {found.problem}", named(found.hint, profile)),), REFUSED

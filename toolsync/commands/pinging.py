@@ -44,6 +44,7 @@ class Pinged:
             "dialect": self.ping.dialect,
             "tools": list(self.tools),
             "outcome": self.ping.outcome,
+            "cause": self.ping.cause,
             "status": self.ping.status,
             "model": self.ping.model or self.ping.asked,
             "input_tokens": self.ping.input_tokens,

@@ -14,10 +14,22 @@ from typing import Any, TypeVar
 from toolsync.address import Dialect, endpoint, is_loopback, normal
 from toolsync.errors import ProfileError
 from toolsync.masking import Secret
-from toolsync.probe.dialect import LIMIT, LIMIT_RETRIED, Reply, headers, models_url, names_the_limit, question, reply
+from toolsync.probe.body import shown
+from toolsync.probe.classifier import Asked
+from toolsync.probe.dialect import (
+    LIMIT,
+    LIMIT_RETRIED,
+    Reply,
+    headers,
+    ids,
+    models_url,
+    names_the_limit,
+    question,
+    reply,
+)
 from toolsync.probe.failure import unsent
 from toolsync.probe.network import Network, Response, send
-from toolsync.probe.verdict import Outcome, ids, judge, shown, shown_address
+from toolsync.probe.verdict import Outcome, judge, shown_address
 
 __all__ = ["Models", "Network", "Outcome", "Ping", "PingRequest", "Reply", "exposes_key", "list_models", "ping"]
 
@@ -55,6 +67,7 @@ class _Result:
         outcome: one word.
         status: of HTTP; None where no answer came.
         elapsed_ms: from the start of the connection to the end of the answer, or to the failure.
+        cause: why, as a slug of `templates/causes/`; empty where all is well, or nobody can tell.
         problem: one sentence, the gateway's own words in it; empty where all is well.
         hint: what to do about it, one sentence; may be empty; NAME stands for the profile, which is not known here.
         warning: what to mind although it may work: the key in clear over a network; usually empty.
@@ -64,6 +77,7 @@ class _Result:
     outcome: Outcome
     status: int | None
     elapsed_ms: int
+    cause: str = ""
     problem: str = ""
     hint: str = ""
     warning: str = ""
@@ -152,7 +166,7 @@ def _came(
         normal(request.base)  # an address that is none has its own advice
         answer = ask(request, url)
         found = find(answer.json)
-        verdict = judge(answer, request.dialect, request.model, said=found)
+        verdict = judge(answer, Asked(url, request.dialect, request.model, is_keyed=request.key is not None))
     except Exception as error:  # noqa: BLE001  every exception is a result
         verdict = unsent(error, url, request.network)
     result = {
@@ -160,6 +174,7 @@ def _came(
         "outcome": verdict.outcome,
         "status": answer.status if answer else None,
         "elapsed_ms": answer.elapsed_ms if answer else round((time.perf_counter() - started) * 1000),
+        "cause": verdict.cause,
         "problem": verdict.problem,
         "hint": verdict.hint,
         "warning": _WARNING if exposes_key(request) else "",

@@ -10,6 +10,7 @@ from typing import Any
 from toolsync import __version__
 from toolsync.address import Dialect
 from toolsync.masking import Secret
+from toolsync.probe.body import shown
 from toolsync.probe.network import Response
 
 LIMIT = 16
@@ -22,12 +23,17 @@ _PROMPT = "Answer with the one word: pong"
 
 @dataclass(frozen=True)
 class Reply:
-    """What a model said, and what it cost."""
+    """What a model said, and what it cost.
+
+    Attributes:
+        is_silent: whether it ended of itself without a word, a thought, or the use of a tool, at no cost.
+    """
 
     text: str
     model: str | None
     input_tokens: int | None
     output_tokens: int | None
+    is_silent: bool = False
 
 
 def question(dialect: Dialect, model: str, limit: int, *, is_retry: bool = False) -> dict[str, Any]:
@@ -74,12 +80,35 @@ def reply(data: object, dialect: Dialect) -> Reply | None:
         return None
     usage = data.get("usage")
     usage = usage if isinstance(usage, Mapping) else {}
+    output_tokens = _number(usage.get("output_tokens", usage.get("completion_tokens")))
     return Reply(
         text=text.strip(),
         model=data["model"] if isinstance(data.get("model"), str) else None,
         input_tokens=_number(usage.get("input_tokens", usage.get("prompt_tokens"))),
-        output_tokens=_number(usage.get("output_tokens", usage.get("completion_tokens"))),
+        output_tokens=output_tokens,
+        is_silent=not text.strip() and not output_tokens and _ended(data),
     )
+
+
+def ids(data: object) -> tuple[str, ...] | None:
+    """The models in a list of OpenAI's or Anthropic's form, each once; None if it is no such list."""
+    rows = data.get("data") if isinstance(data, Mapping) else data
+    if not isinstance(rows, list):
+        return None
+    names = [row.get("id") for row in rows if isinstance(row, Mapping)]
+    return tuple(dict.fromkeys(shown(name) for name in names if isinstance(name, str) and name))
+
+
+def _ended(data: Mapping[str, Any]) -> bool:
+    """Whether an answer ended of itself with nothing in it: one that was cut off, or that uses a tool, did not."""
+    match data:
+        case {"choices": [{"finish_reason": "stop", "message": message}, *_]}:
+            return not any(message.get(more) for more in ("reasoning_content", "reasoning", "tool_calls", "refusal"))
+        case {"object": "response", "status": "completed", "output": []}:
+            return True
+        case {"type": "message", "stop_reason": "end_turn", "content": []}:
+            return True
+    return False
 
 
 def _chat(data: Mapping[str, Any]) -> str | None:

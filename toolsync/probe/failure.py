@@ -8,59 +8,80 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from toolsync.errors import ProfileError
+from toolsync.probe.body import shown
 from toolsync.probe.network import Network
-from toolsync.probe.verdict import Outcome, Verdict, shown
+from toolsync.probe.verdict import Outcome, Verdict, advice
 
-_CERTIFICATE = {
-    9: "is not valid yet",
-    10: "has expired",
-    18: "is self-signed",
-    19: "is signed by a root that is not trusted here",
-    20: "is signed by an issuer that is not trusted here",
-    21: "is signed by an issuer that is not trusted here",
-    62: "is for another host",
-    64: "is for another address",
+CERTIFICATE = {
+    9: ("clock_skew", "is not valid yet"),
+    10: ("tls_expired", "has expired"),
+    18: ("tls_untrusted_ca", "is self-signed"),
+    19: ("tls_untrusted_ca", "is signed by a root that is not trusted here"),
+    20: ("tls_untrusted_ca", "is signed by an issuer that is not trusted here"),
+    21: ("tls_untrusted_ca", "is signed by an issuer that is not trusted here"),
+    62: ("tls_hostname_mismatch", "is for another host"),
+    64: ("tls_hostname_mismatch", "is for another address"),
 }
-"""OpenSSL's codes of verification (x509_vfy.h)."""
+"""OpenSSL's codes of verification (x509_vfy.h): the cause, and what to say of the certificate."""
 
 
 def unsent(error: Exception, url: str, network: Network) -> Verdict:
     """What `error` amounts to. Its own text is hardly ever shown: it may hold the headers, and they hold the key."""
     if isinstance(error, ProfileError):
-        return Verdict("unsendable", shown(error.message), error.hint)
+        return Verdict("unsendable", shown(error.message), error.hint, "url_malformed")
     where = _where(url, network)
     kinds = {kind.__name__ for kind in type(error).__mro__}
-    for name, outcome, problem, hint in _KINDS:
+    is_proxy = network.proxy_for(url) is not None
+    for name, outcome, found, problem, hint in _KINDS:
         if name in kinds:
-            return Verdict(outcome, problem.format(where=where), hint)
+            cause = _by(found, is_proxy=is_proxy)
+            return Verdict(outcome, problem.format(where=where), hint or advice(cause, where), cause)
     if "ProxyError" in kinds:
-        return Verdict("no_connection", f"the proxy refused: {shown(str(error))}", _PROXY_HINT)
+        return _refused_by_proxy(shown(str(error)))
     if "NetworkError" in kinds:
-        return _broken(error, where)
+        return _broken(error, where, is_proxy=is_proxy)
     if isinstance(error, OSError) and network.ca_bundle:  # ssl.SSLError is one
         return Verdict("unsendable", f"{shown(network.ca_bundle)} holds no certificates that can be read", _CA_HINT)
     if isinstance(error, ValueError) and network.proxy:
-        return Verdict("unsendable", "the proxy setting cannot be used", _PROXY_HINT)
+        hint = advice("proxy_bad_scheme")
+        return Verdict("unsendable", "the proxy setting cannot be used", hint, "proxy_bad_scheme")
     return Verdict("unsendable", f"the request could not be made ({type(error).__name__})")
 
 
-def _broken(error: Exception, where: str) -> Verdict:
-    for cause in _chain(error):
-        match cause:
+def _refused_by_proxy(words: str) -> Verdict:
+    """What a proxy answered to CONNECT; its words begin with the status."""
+    cause = {"407": "proxy_auth_required", "403": "waf_block"}.get(words[:3], "origin_unreachable")
+    return Verdict("no_connection", f"the proxy refused: {words}", advice(cause), cause)
+
+
+def _broken(error: Exception, where: str, *, is_proxy: bool) -> Verdict:
+    for inner in _chain(error):
+        match inner:
             case ssl.SSLCertVerificationError(verify_code=int(code)):
-                reason = _CERTIFICATE.get(code, "cannot be verified")
-                return Verdict("no_connection", f"the certificate of {where} {reason}", _CA_HINT)
+                cause, reason = CERTIFICATE.get(code, ("tls_untrusted_ca", "cannot be verified"))
+                return _unconnected(f"the certificate of {where} {reason}", cause, where)
             case ssl.SSLError():
-                return Verdict("no_connection", f"no encrypted connection to {where}", _TLS_HINT)
+                return _unconnected(f"no encrypted connection to {where}", "scheme_mismatch", where)
             case socket.gaierror():
-                return Verdict("no_connection", f"the name of {where} is not known", _NAME_HINT)
+                return _unconnected(f"the name of {where} is not known", _by("dns_failure", is_proxy=is_proxy), where)
             case ConnectionRefusedError():
-                return Verdict("no_connection", f"nothing listens at {where}", _REFUSED_HINT)
+                return _unconnected(f"nothing listens at {where}", _by("connection_refused", is_proxy=is_proxy), where)
             case ConnectionResetError() | BrokenPipeError():
-                return Verdict("no_connection", f"{where} broke the connection off", _HTTP_HINT)
+                return Verdict("no_connection", f"{where} broke the connection off", _HTTP_HINT, "scheme_mismatch")
             case OSError(strerror=str(reason)):
-                return Verdict("no_connection", f"no connection to {where}: {shown(reason)}", _REACH_HINT)
-    return Verdict("no_connection", f"no connection to {where}", _REACH_HINT)
+                cause = _by("connect_timeout", is_proxy=is_proxy)
+                return _unconnected(f"no connection to {where}: {shown(reason)}", cause, where)
+    return _unconnected(f"no connection to {where}", _by("connect_timeout", is_proxy=is_proxy), where)
+
+
+def _by(cause: str, *, is_proxy: bool) -> str:
+    """The same of a proxy: it is the proxy that cannot be reached."""
+    is_unreached = cause in ("dns_failure", "connection_refused", "connect_timeout")
+    return "proxy_unreachable" if is_proxy and is_unreached else cause
+
+
+def _unconnected(problem: str, cause: str, where: str) -> Verdict:
+    return Verdict("no_connection", problem, advice(cause, where), cause)
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
@@ -83,25 +104,21 @@ def _where(url: str, network: Network) -> str:
     return ("the proxy " if proxy else "") + shown(f"{parts.hostname}:{port}")
 
 
-_REACH_HINT = "Check the network, and whether a proxy is needed: [profiles.NAME.network] proxy."
 _SLOW_HINT = "Try again; a model that is being loaded, or a gateway that waits for its own, needs longer."
-_PROXY_HINT = "Check [profiles.NAME.network] proxy, or HTTPS_PROXY: http://HOST:PORT."
 _HTTP_HINT = "Check port and scheme of base_url: https:// where the server speaks plain http, or the reverse, ends so."
-_TLS_HINT = "Check the scheme of base_url: the server may speak plain http on this port."
 _CA_HINT = "Behind a company's inspection, name its root: [profiles.NAME.network] ca_bundle."
-_NAME_HINT = "Check the host in base_url, and the network."
-_REFUSED_HINT = "Check host and port in base_url, and whether the gateway runs."
-_ADDRESS_HINT = "Check base_url: it starts with https://."
-_KEY_HINT = "Store the key again, without spaces or line breaks around it: `toolsync key set NAME`."
 
-_KINDS: tuple[tuple[str, Outcome, str, str], ...] = (
-    ("ConnectTimeout", "timeout", "{where} could not be reached in time", _REACH_HINT),
-    ("TimeoutException", "timeout", "the gateway took the request, and did not answer in time", _SLOW_HINT),
-    ("RemoteProtocolError", "bad_reply", "the server broke off, or does not speak HTTP", _HTTP_HINT),
-    ("DecodingError", "bad_reply", "the answer is not compressed as it says", "Ask the gateway's operator."),
-    ("LocalProtocolError", "unsendable", "the key or a header holds a character that HTTP does not allow", _KEY_HINT),
-    ("UnicodeEncodeError", "unsendable", "the key or a header holds a character that HTTP does not allow", _KEY_HINT),
-    ("UnsupportedProtocol", "unsendable", "the address cannot be called", _ADDRESS_HINT),
-    ("InvalidURL", "unsendable", "the address cannot be called", _ADDRESS_HINT),
+_UNFIT = "the key or a header holds a character that HTTP does not allow"
+_KINDS: tuple[tuple[str, Outcome, str, str, str], ...] = (
+    ("ConnectTimeout", "timeout", "connect_timeout", "{where} could not be reached in time", ""),
+    ("TimeoutException", "timeout", "", "the gateway took the request, and did not answer in time", _SLOW_HINT),
+    ("RemoteProtocolError", "bad_reply", "", "the server broke off, or does not speak HTTP", _HTTP_HINT),
+    ("DecodingError", "bad_reply", "encoding_mismatch", "the answer is not compressed as it says", ""),
+    ("LocalProtocolError", "unsendable", "key_whitespace", _UNFIT, ""),
+    ("UnicodeEncodeError", "unsendable", "key_not_a_key", _UNFIT, ""),
+    ("UnsupportedProtocol", "unsendable", "url_malformed", "the address cannot be called", ""),
+    ("InvalidURL", "unsendable", "url_malformed", "the address cannot be called", ""),
 )
-"""By the name of the exception's class or a class above it, so that httpx is imported only where it sends."""
+"""By the name of the exception's class or a class above it, so that httpx is imported only where it sends: outcome,
+cause, sentence, and a hint where the cause's own remedy will not do.
+"""

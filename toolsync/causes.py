@@ -1,0 +1,149 @@
+"""Every cause that toolsync can name: what it is, what shows it, what mends it; in English and Chinese."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from toolsync import resources
+from toolsync.errors import UsageError
+
+Language = Literal["en", "zh"]
+Severity = Literal["error", "warning", "info"]
+Certainty = Literal["sure", "likely", "open"]
+"""Whether the evidence leaves no doubt, some, or does not decide."""
+
+GROUPS = ("key", "address", "request", "way", "configuration", "bench")
+"""The groups, each a file of `templates/causes/`, in the order in which they are listed."""
+
+SENTENCES = ("title", "meaning", "evidence", "remedy")
+
+
+@dataclass(frozen=True)
+class Cause:
+    """One cause in one language.
+
+    Attributes:
+        slug: its stable name, in JSON, docs and tests.
+        group: one of `GROUPS`.
+        severity: `error` where nothing works with it, `warning` where something may, `info` where nothing is wrong.
+        explains: the causes that a probe may name while this one, found in the settings, is why.
+        language: of the sentences.
+        title: a few words that go on a line with others; no capital, no full stop.
+        meaning: what it is, and why it shows as it does.
+        evidence: what tells it from its neighbours.
+        remedy: what to do.
+    """
+
+    slug: str
+    group: str
+    severity: Severity
+    explains: tuple[str, ...]
+    language: Language
+    title: str
+    meaning: str
+    evidence: str
+    remedy: str
+
+    def filled(self, values: Mapping[str, str] | None = None) -> Cause:
+        """The same with its `{placeholders}` filled in: one that has no value becomes a word that fits anywhere."""
+        known = {
+            **words(self.language)["placeholders"],
+            **{name: text for name, text in (values or {}).items() if text},
+        }
+        title, meaning, evidence, remedy = (_fill(getattr(self, name), known) for name in SENTENCES)
+        return replace(self, title=title, meaning=meaning, evidence=evidence, remedy=remedy)
+
+
+def named(slug: str, language: Language = "en") -> Cause:
+    """The cause called `slug`, its placeholders still open.
+
+    Raises:
+        KeyError: there is none; those that code names are known by the tests.
+    """
+    return _catalogue()[slug, language]
+
+
+def every(language: Language = "en") -> tuple[Cause, ...]:
+    """All causes by group, in the order in which they stand in its file."""
+    return tuple(cause for (_, spoken), cause in _catalogue().items() if spoken == language)
+
+
+def language(option: str | None, environ: Mapping[str, str]) -> Language:
+    """The language to speak: what `--lang` says, else what the environment does; English for all but Chinese.
+
+    The first variable that is set decides, as POSIX has it (Base Definitions, 8.2).
+
+    Raises:
+        UsageError: `option` names no language that we speak.
+    """
+    if option is not None:
+        spoken = _spoken(option)
+        if spoken is None:
+            raise UsageError("there is no such language here", hint=f"There are: {', '.join(get_args(Language))}.")
+        return spoken
+    told = next((environ[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if environ.get(name)), "")
+    return _spoken(told) or "en"
+
+
+def words(language: Language = "en") -> Mapping[str, Mapping[str, str]]:
+    """The words around the causes: `placeholders` when nothing fills them, `groups`, `labels`."""
+    found: Mapping[str, Mapping[str, str]] = _table("words")[language]
+    return found
+
+
+def placeholders(sentence: str) -> set[str]:
+    """The names in braces in a sentence."""
+    return set(_PLACEHOLDER.findall(sentence))
+
+
+_PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
+
+
+def _fill(sentence: str, values: Mapping[str, str]) -> str:
+    return _PLACEHOLDER.sub(lambda match: values.get(match[1], "…"), sentence)
+
+
+def _spoken(text: str) -> Language | None:
+    """The language of `zh_CN.UTF-8`, `zh-TW`, `en`; None for another."""
+    start = re.split(r"[_.@-]", text.strip().lower())[0]
+    return next((spoken for spoken in get_args(Language) if spoken == start), None)
+
+
+@cache
+def _catalogue() -> Mapping[tuple[str, Language], Cause]:
+    tables = {group: _table(group) for group in GROUPS}
+    members = {group: tuple(table) for group, table in tables.items()}
+    return {
+        (slug, spoken): _cause(slug, group, row, spoken, members)
+        for group, table in tables.items()
+        for slug, row in table.items()
+        for spoken in get_args(Language)
+    }
+
+
+def _cause(
+    slug: str, group: str, row: Mapping[str, Any], language: Language, members: Mapping[str, tuple[str, ...]]
+) -> Cause:
+    explained = (one for name in row.get("explains", ()) for one in members.get(name, (name,)))
+    return Cause(
+        slug=slug,
+        group=group,
+        severity=row["severity"],
+        explains=tuple(dict.fromkeys(one for one in explained if one != slug)),
+        language=language,
+        **{name: row[language][name] for name in SENTENCES},
+    )
+
+
+@cache
+def _table(name: str) -> dict[str, Any]:
+    """A file of `templates/causes/`; a group's name in `explains` stands for all of its causes."""
+    import tomli
+
+    file: Path = resources.folder("templates") / "causes" / f"{name}.toml"
+    return tomli.loads(file.read_text(encoding="utf-8"))
