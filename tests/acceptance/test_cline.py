@@ -98,6 +98,18 @@ def test_a_file_that_others_could_read_is_private_while_the_key_is_in_it(lived_i
     assert modes(lived_in) == ["0o644", "0o664", "0o664"]
 
 
+def test_a_file_that_is_opened_to_others_later_is_shut_again(lived_in: Machine) -> None:
+    assert lived_in.toolsync(*APPLY, "--allow-plaintext").code == 0
+    (lived_in.home / SECRETS).chmod(0o644)
+    text = f"~/{SECRETS} holds the key, and was opened to other users (chmod) since\n    `toolsync apply` shuts it.\n"
+    status = lived_in.toolsync("status")
+    assert (status.code, f"problem: {text}" in status.out) == (1, True), status.out
+    assert f"warning: {text}" in lived_in.toolsync(*APPLY, "--allow-plaintext").out
+    assert modes(lived_in) == ["0o644", "0o600", "0o600"]
+    assert lived_in.toolsync("status").code == 0
+    assert lived_in.toolsync("undo", "--yes").said == (0, "")
+
+
 def test_an_empty_home_gets_all_three_and_loses_them_again(machine: Machine) -> None:
     assert machine.toolsync(*APPLY, "--allow-plaintext").said == (0, "")
     assert modes(machine) == ["0o644", "0o600", "0o600"]

@@ -269,10 +269,23 @@ def test_a_pattern_that_wins_over_the_line_is_named_and_nothing_is_written(guard
     with guarded.untouched():
         ran = guarded.toolsync(*FIX)
     hint = (
-        "~/dots/.gitignore has `/service/settings.json`, and service/.gitignore:2 `!settings.json` takes it back: "
+        "~/dots/.gitignore would have `/service/settings.json`, and service/.gitignore:2 `!settings.json` takes it back: "
         "take that line out."
     )
     assert (ran.code, ran.err.splitlines()[1]) == (2, f"  hint: {hint}")
+
+
+def test_status_says_that_git_sees_the_key_again(guarded: Machine) -> None:
+    assert guarded.toolsync(*FIX).code == 0
+    assert guarded.toolsync("status").code == 0
+    guarded.write("dots/.gitignore", f"{LINES}!settings.json\n")
+    said = (
+        "problem: ~/dots/service/settings.json holds the key, and git does not ignore it (repository ~/dots)\n"
+        "    ~/dots/.gitignore has `/service/settings.json`, and .gitignore:3 `!settings.json` takes it back: "
+        "take that line out.\n"
+    )
+    ran = guarded.toolsync("status")
+    assert (ran.code, said in ran.out) == (1, True), ran.out
 
 
 def test_an_ignore_file_that_is_a_link_is_not_relied_on(guarded: Machine) -> None:

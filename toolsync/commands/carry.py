@@ -62,7 +62,7 @@ def _carried(session: Session, plan: Plan, files: Sequence[FilePlan], memory: Me
     path = disk.resolve(memories.path_in(session.state))
     memory = _with_files(memory, files)
     content = memories.dump(memory)
-    writes = [_write(file, plan) for file in files if file.is_change and not file.container]
+    writes = [_write(file, plan) for file in files if _is_written(file)]
     writes.append(Write(path, plan.memory_sha256, content, private=True))
     shelves = [shelf for shelf in plan.shelves if _parts(shelf, files)]
     commit = _Rows(shelves, files, plan).commit() if shelves else None
@@ -78,7 +78,7 @@ def stop_at_unwritable(plan: Plan) -> None:
         TransactionError: two files of the plan are one.
     """
     with suppress(ChangedError):  # whoever carries it out plans again
-        steps([_write(file, plan) for file in plan.files if file.is_change and not file.container])
+        steps([_write(file, plan) for file in plan.files if _is_written(file)])
 
 
 class _Rows:
@@ -155,6 +155,10 @@ def _with_files(memory: Memory, planned: Sequence[FilePlan]) -> Memory:
         else:
             files[file.path] = file.memory
     return Memory(memory.key, memory.profile, files)
+
+
+def _is_written(file: FilePlan) -> bool:
+    return not file.container and (file.is_change or file.is_readable)
 
 
 def _write(file: FilePlan, plan: Plan) -> Write:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from toolsync.commands.guarding import uncovered
+from toolsync.commands.guarding import readable, uncovered
 from toolsync.commands.planning import Plan, Skipped, ToolPlan
 from toolsync.commands.result import Level, Message
 from toolsync.commands.stores import Address, lost_rows
@@ -66,7 +66,7 @@ def skipped_message(skipped: Skipped, if_copy: Level, otherwise: Level) -> Messa
 
 
 def left_messages(session: Session, plan: Plan) -> Iterator[Message]:
-    """What an undo, or a value no longer wanted, could not give back, with the reason."""
+    """What an undo, or a value no longer wanted, could not give back, with the reason; and what lies open."""
     for file in plan.files:
         for left in file.left:
             text = f"{session.shown(file.path)}: {printable(spell(left.path))}: {left.reason}"
@@ -75,3 +75,4 @@ def left_messages(session: Session, plan: Plan) -> Iterator[Message]:
         text = f"{session.shown(path)} is not there: our rows in it ({', '.join(rows)}) are forgotten"
         yield Message("warning", text, "If it comes back, remove them there, or apply and undo once more.")
     yield from uncovered(session, plan.files)
+    yield from readable(session, plan.files)

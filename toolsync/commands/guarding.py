@@ -144,7 +144,24 @@ def still_exposed(session: Session, files: Sequence[FilePlan]) -> list[Message]:
     """The same of what was written, where an ignore file was among it."""
     if not any(file.format == "gitignore" and file.is_change for file in files):
         return []
-    return [_message(session, verdict, {}) for verdict in _verdicts(session, _keyed(files))]
+    return _exposed_now(session, _keyed(files))
+
+
+def readable(session: Session, files: Iterable[FilePlan]) -> Iterator[Message]:
+    """Files that hold the key, and that somebody opened to others since: writing shuts them."""
+    for file in files:
+        if file.is_readable:
+            text = f"{session.shown(file.path)} holds the key, and was opened to other users (chmod) since"
+            yield Message("warning", text, "`toolsync apply` shuts it.")
+
+
+def exposed_since(session: Session, files: Iterable[FilePlan]) -> list[Message]:
+    """What git would do now with files in which an earlier apply left the key."""
+    return _exposed_now(session, [file for file in files if file.held_key])
+
+
+def _exposed_now(session: Session, files: Iterable[FilePlan]) -> list[Message]:
+    return [_message(session, verdict, {}, verb="holds") for verdict in _verdicts(session, files)]
 
 
 def _verdicts(
@@ -160,7 +177,9 @@ def _verdicts(
             yield verdict
 
 
-def _message(session: Session, verdict: Verdict, planned: Mapping[Path, str | None]) -> Message:
+def _message(
+    session: Session, verdict: Verdict, planned: Mapping[Path, str | None], *, verb: str = "would hold"
+) -> Message:
     what, hint = _unknown(verdict)
     if verdict.state == "copied":
         what, hint = "chezmoi keeps a copy of it in clear", _forgetting(verdict)
@@ -169,7 +188,7 @@ def _message(session: Session, verdict: Verdict, planned: Mapping[Path, str | No
     if verdict.state == "exposed":
         what, hint = _exposed(session, verdict, planned)
     where = f" (repository {session.shown(verdict.place)})" if verdict.place else ""
-    return Message("problem", f"{session.shown(verdict.file)} would hold the key, and {what}{where}", hint)
+    return Message("problem", f"{session.shown(verdict.file)} {verb} the key, and {what}{where}", hint)
 
 
 def _unknown(verdict: Verdict) -> tuple[str, str]:
@@ -196,12 +215,13 @@ def _exposed(session: Session, verdict: Verdict, planned: Mapping[Path, str | No
         what = "git does not ignore what holds it beside that file, for a moment or longer"
     if _lacks(ignore_file, verdict, planned):
         return what, _addition(session, ignore_file, verdict.lines)
-    shown, lines = session.shown(ignore_file), _quoted(verdict.lines)
+    has = "would have" if disk.resolve(ignore_file) in planned else "has"
+    there = f"{session.shown(ignore_file)} {has} {_quoted(verdict.lines)}"
     if verdict.rule is not None:
-        return what, f"{shown} has {lines}, and {verdict.rule} takes it back: take that line out."
+        return what, f"{there}, and {verdict.rule} takes it back: take that line out."
     if ignore_file.is_symlink():
-        return what, f"{shown} is a link, which git does not follow: make it a file."
-    return what, f"{shown} has {lines}, and git does not heed it: see `git check-ignore -v --no-index`."
+        return what, f"{session.shown(ignore_file)} is a link, which git does not follow: make it a file."
+    return what, f"{there}, and git does not heed it: see `git check-ignore -v --no-index`."
 
 
 def _lacks(ignore_file: Path, verdict: Verdict, planned: Mapping[Path, str | None]) -> bool:

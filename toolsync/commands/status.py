@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from toolsync import disk, document, registry, transaction
 from toolsync import memory as memories
 from toolsync.commands.describe import skipped_message
+from toolsync.commands.guarding import exposed_since, readable
 from toolsync.commands.planning import Plan, Wish, plan_apply
 from toolsync.commands.result import DONE, PROBLEM, Message, Result
 from toolsync.commands.stores import Address, Shelves
@@ -103,6 +104,8 @@ def _messages(session: Session, plan: Plan | None) -> Iterator[Message]:
         yield Message("problem" if notice.is_problem else "warning", notice.text, notice.hint)
     for skipped in plan.skipped:
         yield skipped_message(skipped, "problem", "note")
+    yield from exposed_since(session, plan.files)
+    yield from (replace(message, level="problem") for message in readable(session, plan.files))
 
 
 def _places(memory: Memory, plan: Plan | None, wish: Wish, standing: _Standing) -> Iterator[Place]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -12,7 +13,7 @@ from toolsync.commands.fitting import ToolPlan
 from toolsync.commands.rack import Rack, agreeing, stop_at_stranded
 from toolsync.commands.rows import check_of, row_of
 from toolsync.commands.stores import Address
-from toolsync.errors import DocumentError, FileError, PlanRefusedError, SecretError, TemplateError, ToolsyncError
+from toolsync.errors import DocumentError, FileError, PlanRefusedError, SecretError, ToolsyncError
 from toolsync.facts import Facts
 from toolsync.masking import printable
 from toolsync.overlay import Edit
@@ -65,7 +66,8 @@ class Table:
 
         Raises:
             MissingFactError: the profile lacks something that the tool needs; nothing of it is seated.
-            TemplateError, FileError: a path cannot be made, or the file cannot be read.
+            TemplateError: it cannot be filled, or a path cannot be made; nothing of it is seated.
+            FileError, PlanRefusedError: a file cannot be read, or is of another format to another tool.
         """
         tool, given, now = wanted.tool, wanted.facts, self._session.now()
         facts = {"": given, **{name: one.facts for name, one in wanted.of.items()}}
@@ -75,29 +77,25 @@ class Table:
         unserved = {row.app for row in tool.files if row.is_replaced or row.of not in facts}
         asked = [row for row in tool.files if wanted.apps is None or row.app in wanted.apps]
         rows = [row for row in asked if self._counts(row) and not (row.part and row.app in unserved)]
-        ready = [(row, row_of(tool, row, facts[row.of], now, self._known)) for row in rows]
-        for file_row, row in ready:
+        filled = [(row, row_of(tool, row, facts[row.of], now, self._known)) for row in rows]
+        ready = [(file_row, row, () if file_row.part else self._paths(file_row, given)) for file_row, row in filled]
+        for file_row, row, paths in ready:
+            self.files.setdefault((tool.name, row.overlay), [])
             if file_row.part:
                 self._place_part(tool, file_row, row)
-                continue
-            for path in self._paths(tool, file_row, given):
+            for path in paths:
                 self._place(path, file_row.format, row)
-        return tuple(dict.fromkeys(file for row, _ in ready for file in self.files[tool.name, row.overlay]))
+        return tuple(dict.fromkeys(file for row, *_ in ready for file in self.files[tool.name, row.overlay]))
 
     def _counts(self, row: FileRow) -> bool:
         return row.needs is None or any(disk.exists(path) for path in candidates(row.needs, self._session.places))
 
-    def _paths(self, tool: Tool, row: FileRow, given: Facts) -> Iterator[Path]:
-        self.files.setdefault((tool.name, row.overlay), [])
-        if row.each is None:
-            yield _existing(candidates(row.path, self._session.places))
-        elif row.each in given:
-            for text in given[row.each].value:
-                yield _existing(candidates(text, self._session.places))
+    def _paths(self, row: FileRow, given: Facts) -> list[Path]:
+        specs = [row.path] if row.each is None else given[row.each].value if row.each in given else []
+        return [_existing(candidates(spec, self._session.places)) for spec in specs]
 
     def _place_part(self, tool: Tool, file_row: FileRow, row: Row) -> None:
         """The row, at the part of the store that it means."""
-        self.files.setdefault((row.tool, row.overlay), [])
         shelf = self._rack.shelf(tool)
         if shelf is None:
             return
@@ -121,7 +119,7 @@ class Table:
         self.snapshots.setdefault(real, snapshot)
         if self._formats.setdefault(real, format) != format:
             shown = self._session.shown(path)
-            raise TemplateError(f"{shown} is {self._formats[real]} to one tool and {format} to {row.tool}")
+            raise PlanRefusedError(f"{shown} is {self._formats[real]} to one tool and {format} to {row.tool}")
         self._rows.setdefault(real, []).append(row)
         self.files[row.tool, row.overlay].append(real)
 
@@ -273,9 +271,11 @@ def _with_circumstances(plan: FilePlan, snapshot: disk.Snapshot, *, is_part: boo
     if snapshot.raw is None and memory.created and not memory.folders and not is_part:
         missing = [str(parent) for parent in reversed(snapshot.real.parents) if not disk.exists(parent)]
         memory = replace(memory, folders=tuple(missing))
-    if plan.holds_key and memory.mode is None and snapshot.mode is not None and snapshot.mode & 0o077:
+    is_readable = plan.holds_key and snapshot.mode is not None and bool(snapshot.mode & 0o077)
+    if is_readable and memory.mode is None:
         memory = replace(memory, mode=snapshot.mode)
-    return replace(plan, memory=memory)
+    is_readable = is_readable and plan.held_key and not is_part and sys.platform != "win32"
+    return replace(plan, memory=memory, is_readable=is_readable)
 
 
 def _together(problems: Sequence[ToolsyncError]) -> ToolsyncError:

@@ -109,6 +109,7 @@ class FilePlan:
         holds_key: whether the result holds a key in clear that is ours.
         container: the file that the text is a part of, or "" for a file.
         open: what stands there of ours at secret places and gives no key away, by path: it may be shown.
+        is_readable: whether others than its owner may read it, though it has held the key since an earlier apply.
     """
 
     path: str
@@ -126,6 +127,7 @@ class FilePlan:
     holds_key: bool = False
     container: str = ""
     open: Mapping[KeyPath, Value] = field(default_factory=dict)
+    is_readable: bool = False
 
     @property
     def is_change(self) -> bool:
@@ -133,6 +135,11 @@ class FilePlan:
         return self.before != self.after
 
     @property
+    def held_key(self) -> bool:
+        """Whether an earlier apply left the key there."""
+        return self.remembered is not None and any(layer.holds_key for layer in self.remembered.layers)
+
+    @property
     def is_nothing(self) -> bool:
-        """Whether there is nothing to write and nothing new to remember."""
-        return not self.is_change and self.memory == self.remembered
+        """Whether there is nothing to write, nothing new to remember, and nothing to shut."""
+        return not self.is_change and self.memory == self.remembered and not self.is_readable
