@@ -32,16 +32,9 @@ def values(look: Look, where: Where | None = None, **more: str) -> dict[str, str
     profile = look.world.profile
     found = {"tool": look.tool.name, "called": look.called, "profile": profile.name if profile else ""}
     if where is not None:
-        found |= {
-            "place": place(look, where),
-            "file": look.world.session.shown(where.file) if where.file else "",
-            "layer": _layer(where),
-        }
+        file = look.world.session.shown(where.file) if where.file else ""
+        found |= {"place": place(look, where), "file": file, "layer": file or text(where.slot)}
     return {name: value for name, value in {**found, **more}.items() if value}
-
-
-def _layer(where: Where) -> str:
-    return "the environment" if where.layer == "environment" else f"the layer '{text(where.layer)}'"
 
 
 def address(url: str) -> str:
