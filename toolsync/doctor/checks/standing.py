@@ -16,7 +16,7 @@ from toolsync.document.keypath import spell
 from toolsync.errors import ProfileError
 from toolsync.plan import stands
 from toolsync.tool import Slot
-from toolsync.trace import CREDENTIALS, Answer, Tree, answers, is_ignored, path_of
+from toolsync.trace import CREDENTIALS, Answer, Tree, answers, path_of
 
 _QUESTIONS = ("base_url", "model")
 """What a tool is set to; all other questions serve these."""
@@ -255,6 +255,6 @@ def _missing_table(look: Look, question: str, answer: Answer) -> str:
             inner = path[len(mount) :]
             if path[: len(mount)] == mount and _data.get(one.tree.data, inner) is not MISSING:
                 return ""
-            if is_ignored(one.layer, inner):
+            if inner in map(parse_path, one.layer.ignores):
                 return ""  # one of the tool's own
     return f"{min(tables)}.{text(answer.value)}"

@@ -30,7 +30,7 @@ def syntax(look: Look) -> Iterator[Finding]:
 
 def _broken(look: Look, one: Seen, error: DocumentError) -> Finding:
     cause = "config_parse_error"
-    if "twice" in error.reason:
+    if "defined twice" in error.reason or "declared twice" in error.reason:
         cause = "config_duplicate_key"
     return _finding(look, one, cause, error.reason, line=error.line, column=error.column)
 

@@ -1,0 +1,644 @@
+"""The checks that ask nobody: for each, homes that it must find something in, and homes that it must not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.doctor.home import DEMO, KEY, OTHER, PROFILE, Home, demo
+from toolsync.doctor.checks import CHECKS
+from toolsync.doctor.model import Finding
+from toolsync.tool import Tool
+
+CLAUDE = ".claude/settings.json"
+CODEX = ".codex/config.toml"
+OWN = ".demo/settings.json"
+GATEWAY = "https://gw.example/api/v1"
+ROOT = "https://gw.example/api"
+
+
+@dataclass
+class Row:
+    """A home, a tool, and the (cause, certainty) of what the check finds.
+
+    Attributes:
+        says: what stands in the evidence, all lines together.
+    """
+
+    expected: list[tuple[str, str]]
+    files: Mapping[str, str | bytes] = field(default_factory=dict)
+    environ: dict[str, str] = field(default_factory=dict)
+    tool: Tool | str = field(default_factory=demo)
+    says: str = ""
+    reader: str = ""
+    home: Mapping[str, Any] = field(default_factory=dict)
+
+
+def found(place: Path, check: str, row: Row) -> tuple[Finding, ...]:
+    home = Home(place, row.environ, **row.home)
+    home.write(row.files)
+    return tuple(CHECKS[check](home.look(row.tool, row.reader)))
+
+
+def settings(**values: Any) -> dict[str, str | bytes]:
+    return {OWN: json.dumps({"url": GATEWAY, "model": "m", **values}, ensure_ascii=False)}
+
+
+def claude(**variables: str) -> dict[str, str | bytes]:
+    return {CLAUDE: json.dumps({"env": variables})}
+
+
+NONE: list[tuple[str, str]] = []
+STRICT = demo(DEMO.replace('"jsonc"', '"json-no-bom"'))
+VENDOR = demo(DEMO.replace('"url", ', '"url", "$DEMO_URL", '))
+
+ROWS: dict[str, dict[str, Row]] = {
+    "syntax": {
+        "all is well": Row(NONE, settings()),
+        "no file at all": Row(NONE),
+        "comments where they are allowed": Row(NONE, {OWN: '{ // mine\n "key": "k", }'}),
+        "a byte-order mark where it is taken": Row(NONE, {CLAUDE: "\ufeff{}"}, tool="claude-code"),
+        "an empty file": Row(NONE, {CLAUDE: ""}, tool="claude-code"),
+        "a byte-order mark": Row(
+            [("config_bom", "sure")], {OWN: "\ufeff{}"}, tool=STRICT, says="settings.json:1:1: a byte-order"
+        ),
+        "a comment": Row(
+            [("config_json_not_strict", "sure")],
+            {CLAUDE: '{\n "a": 1 // mine\n}'},
+            tool="claude-code",
+            says="settings.json:2:9",
+        ),
+        "a trailing comma": Row(
+            [("config_json_not_strict", "sure")], {OWN: '{"a": 1,}'}, tool=STRICT, says=":1:8: a trailing comma"
+        ),
+        "JSON that ends early": Row(
+            [("config_parse_error", "sure")], {OWN: '{\n "a": '}, says="~/.demo/settings.json:1:1: unclosed"
+        ),
+        "TOML with a backslash": Row(
+            [("config_parse_error", "sure")], {CODEX: 'a = 1\np = "C:\\Users"\n'}, tool="codex", says="config.toml:2"
+        ),
+        "TOML with a key twice": Row(
+            [("config_duplicate_key", "sure")],
+            {CODEX: 'model = "m"\n\nmodel = "n"\n'},
+            tool="codex",
+            says="config.toml:3",
+        ),
+        "a table twice": Row(
+            [("config_duplicate_key", "sure")], {CODEX: "[a]\n[b]\n[a]\n"}, tool="codex", says="config.toml:3"
+        ),
+        "UTF-16": Row([("config_parse_error", "sure")], {OWN: "{}".encode("utf-16")}, says="UTF-16"),
+        "a managed file that cannot be parsed": Row(
+            [("config_parse_error", "sure")], {"/etc/claude-code/managed-settings.json": "{"}, tool="claude-code"
+        ),
+        "a project's file with a comment": Row(
+            [("config_json_not_strict", "sure")], {"project/.claude/settings.json": "{} // x"}, tool="claude-code"
+        ),
+    },
+    "duplicates": {
+        "the same value twice": Row(NONE, {OWN: '{"url": "http://h", "url": "http://h"}'}),
+        "where nobody looks": Row(NONE, {OWN: '{"x": 1, "x": 2}'}),
+        "in two tables": Row(NONE, {OWN: '{"url": "a", "t": {"url": "b"}}'}),
+        "the address, with two values": Row(
+            [("config_duplicate_key", "likely")],
+            {OWN: '{\n"url": "http://a",\n"url": "http://b"\n}'},
+            says="settings.json:3",
+        ),
+    },
+    "presence": {
+        "a key": Row(NONE, settings(key=KEY)),
+        "a variable": Row(NONE, settings(), {"DEMO_KEY": KEY}),
+        "nobody told it of a gateway": Row(NONE, {OWN: "{}"}),
+        "a command": Row(
+            NONE,
+            {CLAUDE: json.dumps({"apiKeyHelper": "false", "env": {"ANTHROPIC_BASE_URL": ROOT}})},
+            tool="claude-code",
+        ),
+        "no key": Row([("key_missing", "likely")], settings(), says="carries no credential"),
+        "an empty key": Row([("key_missing", "likely")], settings(key="")),
+        "a variable that is empty": Row(
+            [("key_env_empty", "sure")], settings(), {"DEMO_KEY": ""}, says="DEMO_KEY is empty"
+        ),
+        "a reference to nothing": Row(
+            [("key_env_empty", "sure")], settings(key="{env:NO_SUCH}"), says="NO_SUCH is not set"
+        ),
+        "a reference to something empty": Row(
+            [("key_env_empty", "sure")], settings(key="{env:E}"), {"E": ""}, says="E is empty"
+        ),
+        "env_key of a variable that is not set": Row(
+            [("key_env_empty", "sure")],
+            {
+                CODEX: f'model_provider = "r"\n[model_providers.r]\nbase_url = "{GATEWAY}"\nenv_key = "RK"\n',
+                ".bashrc": "\nexport RK=x\n",
+            },
+            tool="codex",
+            says="~/.bashrc:2 sets it",
+        ),
+        "a provider without env_key": Row(
+            [("key_not_sent", "likely")],
+            {CODEX: f'model_provider = "r"\n[model_providers.r]\nbase_url = "{GATEWAY}"\n'},
+            {"OPENAI_API_KEY": KEY},
+            tool="codex",
+            says="nothing beside it says which key",
+        ),
+        "the key in a variable that it does not look at": Row(
+            [("key_not_sent", "likely")], settings(), {"WORK_KEY": KEY}, says="$WORK_KEY holds the key"
+        ),
+        "settings without a place for a key": Row(
+            [("key_not_sent", "likely")],
+            settings(),
+            tool=demo(DEMO.replace('key = ["key", "$DEMO_KEY"]\n', "").replace('key = "authorization", ', "")),
+        ),
+        "a tool that takes none": Row(
+            NONE,
+            settings(),
+            tool=demo(
+                DEMO.replace('key = ["key", "$DEMO_KEY"]\n', "")
+                .replace('key = "authorization", ', "")
+                .replace('[key]\nplaintext = "<key>"\n', "")
+            ),
+        ),
+    },
+    "shape": {
+        "a key": Row(NONE, settings(key=KEY)),
+        "a key of another form": Row(NONE, settings(key="b7f3c1d2-8e4a-4f6b-9c0d-1e2f3a4b5c6d")),
+        "a JSON Web Token": Row(NONE, settings(key="eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc-DEF_123")),
+        "a key with an exclamation mark": Row(NONE, settings(key="!aB3dE5fG7hI9")),
+        "a key that holds a dollar": Row(NONE, settings(key="ab$cd1234567")),
+        "a key of Zhipu's": Row(NONE, settings(key="1a2b3c4d5e6f7a8b9c0d.AbCdEfGhIjKlMnOp")),
+        "the vendor's own key": Row(NONE, settings(key="sk-proj-abcdef", url="https://api.openai.com/v1")),
+        "a shell's reference": Row(
+            [("key_literal_placeholder", "sure")], settings(key="${RELAY}"), {"RELAY": KEY}, says="RELAY is set"
+        ),
+        "a bare variable": Row([("key_literal_placeholder", "sure")], settings(key="$RELAY_KEY")),
+        "one of Windows": Row([("key_literal_placeholder", "sure")], settings(key="%RELAY_KEY%")),
+        "one of Continue's": Row([("key_literal_placeholder", "sure")], settings(key="${{ secrets.RELAY_KEY }}")),
+        "one of VS Code's": Row(
+            [("key_literal_placeholder", "sure")], claude(ANTHROPIC_AUTH_TOKEN="${env:RELAY_KEY}"), tool="claude-code"
+        ),
+        "one of PowerShell's": Row([("key_literal_placeholder", "sure")], settings(key="$env:RELAY_KEY")),
+        "one with a default": Row([("key_literal_placeholder", "sure")], settings(key="${RELAY_KEY:-none}")),
+        "a shell's command": Row([("key_literal_placeholder", "sure")], settings(key="$(pass show relay)")),
+        "a template's": Row([("key_literal_placeholder", "sure")], settings(key="{{ .relay_key }}")),
+        "opencode's file": Row([("key_literal_placeholder", "sure")], settings(key="{file:~/.relay}")),
+        "a gap of an example": Row([("key_literal_placeholder", "sure")], settings(key="<your api key>")),
+        "invented syntax": Row([("key_literal_placeholder", "sure")], settings(key="localEnv:RELAY_KEY")),
+        "Bearer before a reference": Row([("key_literal_placeholder", "sure")], settings(key="Bearer ${RELAY_KEY}")),
+        "its own syntax is expanded": Row(NONE, settings(key="{env:RELAY_KEY}"), {"RELAY_KEY": KEY}),
+        "another tool's, in Claude Code": Row(
+            [("key_literal_placeholder", "sure")], claude(ANTHROPIC_AUTH_TOKEN="{env:RELAY_KEY}"), tool="claude-code"
+        ),
+        "a reference in a header": Row(
+            [("key_literal_placeholder", "sure")], settings(key=KEY, headers={"X-Api-Token": "${T}"})
+        ),
+        "a carriage return": Row(
+            [("key_whitespace", "sure")], settings(key=f"{KEY}\r"), says="carriage return (U+000D)"
+        ),
+        "a line break": Row([("key_whitespace", "sure")], settings(key=f"{KEY}\n"), says="U+000A"),
+        "a line break inside": Row(
+            [("key_whitespace", "sure")], settings(key=f"{KEY[:20]}\n{KEY[20:]}"), says="inside it"
+        ),
+        "a space before": Row([("key_whitespace", "sure")], settings(key=f" {KEY}"), says="at its beginning"),
+        "a no-break space": Row([("key_whitespace", "sure")], settings(key=f"{KEY}\xa0"), says="U+00A0"),
+        "only white space": Row([("key_whitespace", "sure")], settings(key="  ")),
+        "white space that the tool leaves out": Row(NONE, claude(ANTHROPIC_AUTH_TOKEN=f" {KEY} "), tool="claude-code"),
+        "Bearer before it": Row([("key_not_a_key", "sure")], settings(key=f"Bearer {KEY}"), says="Bearer"),
+        "an address": Row([("key_not_a_key", "sure")], settings(key="https://gw.example/api")),
+        "a header": Row([("key_not_a_key", "sure")], settings(key=f"x-api-key: {KEY}")),
+        "a sentence": Row([("key_not_a_key", "sure")], settings(key="You are a helpful assistant")),
+        "stars": Row([("key_not_a_key", "sure")], settings(key="sk-abcd****wxyz"), says="masked"),
+        "an ellipsis": Row([("key_not_a_key", "sure")], settings(key="sk-abcd…wxyz"), says="masked"),
+        "three dots": Row([("key_not_a_key", "sure")], settings(key="sk-abcd...wxyz"), says="masked"),
+        "quotation marks": Row([("key_not_a_key", "sure")], settings(key=f'"{KEY}"')),
+        "a full-width letter": Row(
+            [("key_not_a_key", "sure")], settings(key="sk-\uff21bc123"), says="fullwidth latin capital letter a"
+        ),
+        "a zero-width space": Row([("key_not_a_key", "sure")], settings(key=f"{KEY}\u200b"), says="zero width space"),
+        "not-needed": Row([("key_placeholder_value", "likely")], settings(key="not-needed")),
+        "sk-xxxx": Row([("key_placeholder_value", "likely")], settings(key="sk-xxxxxxxx")),
+        "your-api-key": Row([("key_placeholder_value", "likely")], settings(key="your-api-key")),
+        "YOUR_API_KEY_HERE": Row([("key_placeholder_value", "likely")], settings(key="YOUR_API_KEY_HERE")),
+        "noop": Row([("key_placeholder_value", "likely")], settings(key="noop")),
+        "EMPTY": Row([("key_placeholder_value", "likely")], settings(key="EMPTY")),
+        "sk-no-key-required": Row([("key_placeholder_value", "likely")], settings(key="sk-no-key-required")),
+        "changeme": Row([("key_placeholder_value", "likely")], settings(key="changeme")),
+        "a suffix": Row([("key_malformed", "open")], settings(key=f"sk-{'aB3' * 16}-12")),
+        "another provider's key": Row(
+            [("key_wrong_provider", "likely")],
+            settings(key="sk-ant-api03-abcdef123", url="https://api.openai.com/v1"),
+            says="Anthropic",
+        ),
+        "a known prefix at a relay": Row([("key_wrong_provider", "open")], settings(key="sk-or-v1-abcdef123")),
+    },
+    "held_back": {
+        "nothing declined": Row(NONE, claude(ANTHROPIC_API_KEY=KEY), tool="claude-code"),
+        "another key declined": Row(
+            NONE,
+            {
+                **claude(ANTHROPIC_API_KEY=KEY),
+                ".claude.json": json.dumps({"customApiKeyResponses": {"rejected": [OTHER[-20:] + "x"]}}),
+            },
+            tool="claude-code",
+        ),
+        "this key declined": Row(
+            [("key_not_approved", "likely")],
+            {
+                **claude(ANTHROPIC_API_KEY=KEY),
+                ".claude.json": json.dumps({"customApiKeyResponses": {"rejected": [KEY[-20:]]}}),
+            },
+            tool="claude-code",
+        ),
+    },
+    "helper": {
+        "it prints the key": Row(NONE, {CLAUDE: json.dumps({"apiKeyHelper": f"echo {KEY}"})}, tool="claude-code"),
+        "no command": Row(NONE, claude(ANTHROPIC_AUTH_TOKEN=KEY), tool="claude-code"),
+        "a variable takes its place": Row(
+            NONE,
+            {
+                CLAUDE: json.dumps(
+                    {"apiKeyHelper": "false", "env": {"ANTHROPIC_AUTH_TOKEN": KEY, "ANTHROPIC_API_KEY": KEY}}
+                )
+            },
+            tool="claude-code",
+        ),
+        "it fails": Row(
+            [("key_helper_failed", "sure")],
+            {CLAUDE: json.dumps({"apiKeyHelper": "echo no >&2; exit 3"})},
+            tool="claude-code",
+            says="exit code 3: no",
+        ),
+        "it is gone": Row(
+            [("key_helper_failed", "sure")],
+            {CLAUDE: json.dumps({"apiKeyHelper": "/opt/moved/bin/print-key work"})},
+            tool="claude-code",
+            says="there is no program /opt/moved/bin/print-key",
+        ),
+        "it prints nothing": Row(
+            [("key_helper_failed", "sure")], {CLAUDE: json.dumps({"apiKeyHelper": "true"})}, tool="claude-code"
+        ),
+        "it prints more than the key": Row(
+            [("key_helper_failed", "sure")],
+            {CLAUDE: json.dumps({"apiKeyHelper": "echo a; echo b"})},
+            tool="claude-code",
+            says="2 lines",
+        ),
+        "Codex's, which is not there": Row(
+            [("key_helper_failed", "sure")],
+            {
+                CODEX: 'model_provider = "r"\n[model_providers.r]\nbase_url = "http://h"\nauth = { command = "no-such-program", args = [] }\n'
+            },
+            tool="codex",
+        ),
+        "a repository's is not run": Row(
+            NONE, {"project/.claude/settings.json": json.dumps({"apiKeyHelper": "false"})}, tool="claude-code"
+        ),
+    },
+    "two": {
+        "one": Row(NONE, claude(ANTHROPIC_AUTH_TOKEN=KEY), tool="claude-code"),
+        "the same twice": Row(NONE, claude(ANTHROPIC_AUTH_TOKEN=KEY, ANTHROPIC_API_KEY=KEY), tool="claude-code"),
+        "one command for both headers": Row(
+            NONE, {CLAUDE: json.dumps({"apiKeyHelper": f"echo {KEY}"})}, tool="claude-code"
+        ),
+        "a stale one emptied": Row(
+            NONE,
+            claude(ANTHROPIC_AUTH_TOKEN=KEY, ANTHROPIC_API_KEY=""),
+            {"ANTHROPIC_API_KEY": OTHER},
+            tool="claude-code",
+        ),
+        "two of one file": Row(
+            [("auth_conflict_both_set", "sure")],
+            claude(ANTHROPIC_AUTH_TOKEN=KEY, ANTHROPIC_API_KEY=OTHER),
+            tool="claude-code",
+        ),
+        "one of the shell's": Row(
+            [("auth_conflict_both_set", "sure")],
+            {**claude(ANTHROPIC_AUTH_TOKEN=KEY), ".zshrc": "export ANTHROPIC_API_KEY=x\n"},
+            {"ANTHROPIC_API_KEY": OTHER},
+            tool="claude-code",
+            says="~/.zshrc:1",
+        ),
+        "one of a login": Row(
+            [("auth_conflict_both_set", "sure")],
+            {**claude(ANTHROPIC_AUTH_TOKEN=KEY), ".claude.json": json.dumps({"primaryApiKey": OTHER})},
+            tool="claude-code",
+            says="login.primaryApiKey",
+        ),
+        "a header beside the key": Row(
+            [("auth_conflict_both_set", "sure")], settings(key=KEY, headers={"X-Api-Key": OTHER})
+        ),
+    },
+    "foreign": {
+        "ours": Row(NONE, settings(key=KEY)),
+        "another one in its own file": Row(NONE, settings(key=OTHER)),
+        "ours from the shell": Row(NONE, settings(), {"DEMO_KEY": KEY}),
+        "at another address": Row(NONE, settings(url="https://elsewhere.example/v1"), {"DEMO_KEY": OTHER}),
+        "the keyring is silent": Row(
+            NONE, settings(), {"DEMO_KEY": OTHER}, home={"profile": PROFILE.replace(":work", ":none")}
+        ),
+        "a stale one of the shell's": Row(
+            [("foreign_credential", "likely")], settings(), {"DEMO_KEY": OTHER}, says="$DEMO_KEY"
+        ),
+        "one of a project's": Row(
+            [("foreign_credential", "likely")],
+            {
+                **claude(ANTHROPIC_BASE_URL=ROOT),
+                "project/.claude/settings.local.json": json.dumps({"env": {"ANTHROPIC_AUTH_TOKEN": OTHER}}),
+            },
+            tool="claude-code",
+            says="settings.local.json:1",
+        ),
+        "a header that the profile does not have": Row(
+            [("foreign_credential", "likely")], settings(key=KEY, headers={"X-Team-Token": OTHER}), says="x-team-token"
+        ),
+        "a header that is no secret": Row(NONE, settings(key=KEY, headers={"X-Team": "red"})),
+    },
+    "organisation": {
+        "none": Row(NONE, settings(key=KEY)),
+        "a stale one": Row(
+            [("org_mismatch", "open")], settings(key=KEY), {"OPENAI_ORG_ID": "org-1"}, says="openai-organization"
+        ),
+        "one in the headers": Row([("org_mismatch", "open")], settings(headers={"OpenAI-Project": "p"})),
+    },
+    "login": {
+        "a login alone": Row(NONE, {".codex/auth.json": json.dumps({"OPENAI_API_KEY": OTHER})}, tool="codex"),
+        "a key of the shell's before it": Row(
+            [("env_shadows_login", "likely")],
+            {".claude.json": json.dumps({"primaryApiKey": OTHER})},
+            {"ANTHROPIC_API_KEY": KEY},
+            tool="claude-code",
+        ),
+        "a key of the settings before it": Row(
+            NONE,
+            {**claude(ANTHROPIC_API_KEY=KEY), ".claude.json": json.dumps({"primaryApiKey": OTHER})},
+            tool="claude-code",
+        ),
+        "the same key": Row(
+            NONE, {".claude.json": json.dumps({"primaryApiKey": KEY})}, {"ANTHROPIC_API_KEY": KEY}, tool="claude-code"
+        ),
+    },
+    "wanted": {
+        "as wanted": Row(NONE, settings(key=KEY)),
+        "spelled otherwise": Row(NONE, settings(url="https://GW.example:443/api/v1/")),
+        "not set to the profile": Row(NONE, settings(url="https://elsewhere.example/v1")),
+        "no profile": Row(NONE, settings(url="https://elsewhere.example/v1"), home={"profile": None}),
+        "another model, wanted nowhere": Row(NONE, settings(model="other")),
+        "the shell's variable below the settings": Row(
+            [("config_shadowed", "sure")],
+            {**claude(ANTHROPIC_BASE_URL="http://old"), ".bashrc": f"\nexport ANTHROPIC_BASE_URL={ROOT}\n"},
+            {"ANTHROPIC_BASE_URL": ROOT},
+            tool="claude-code",
+            says="used: http://old, from ~/.claude/settings.json:1",
+        ),
+        "the user's below the project's": Row(
+            [("config_shadowed", "sure")],
+            {
+                **claude(ANTHROPIC_BASE_URL=ROOT, ANTHROPIC_AUTH_TOKEN=KEY),
+                "project/.claude/settings.json": json.dumps({"env": {"ANTHROPIC_BASE_URL": "http://evil"}}),
+            },
+            tool="claude-code",
+            says="the key would go to where the project's file says",
+        ),
+        "below two others": Row(
+            [("config_shadowed", "sure")],
+            {
+                **claude(ANTHROPIC_BASE_URL=ROOT),
+                "project/.claude/settings.json": json.dumps({"env": {"ANTHROPIC_BASE_URL": "http://a"}}),
+                "project/.claude/settings.local.json": json.dumps({"env": {"ANTHROPIC_BASE_URL": "http://b"}}),
+            },
+            tool="claude-code",
+            says="used: http://b",
+        ),
+        "a variable before the file": Row(
+            [("config_shadowed", "sure")],
+            settings(),
+            {"DEMO_URL": "http://old/v1"},
+            tool=demo(DEMO.replace('base_url = ["url", ', 'base_url = ["$DEMO_URL", "url", ')),
+            says="used: http://old/v1, from $DEMO_URL",
+        ),
+        "the model of a project": Row(
+            [("config_shadowed", "sure")],
+            {
+                CODEX: f'model = "m"\nmodel_provider = "toolsync"\n[model_providers.toolsync]\nbase_url = "{GATEWAY}"\n',
+                "project/.codex/config.toml": 'model = "theirs"\n',
+            },
+            tool="codex",
+            says="used: theirs",
+        ),
+        "managed settings": Row(
+            [("config_managed_override", "sure")],
+            {
+                **claude(ANTHROPIC_BASE_URL=ROOT),
+                "/etc/claude-code/managed-settings.json": json.dumps({"env": {"ANTHROPIC_BASE_URL": "http://corp"}}),
+            },
+            tool="claude-code",
+        ),
+        "a project's provider": Row(
+            [("project_config_ignored", "sure")],
+            {
+                CODEX: 'model = "m"\n',
+                "project/.codex/config.toml": f'model_provider = "r"\n[model_providers.r]\nbase_url = "{GATEWAY}"\n',
+            },
+            tool="codex",
+            says="project/.codex/config.toml:3",
+        ),
+        "a built-in provider changed": Row(
+            [("base_url_not_honoured", "sure")],
+            {CODEX: f'[model_providers.openai]\nbase_url = "{GATEWAY}"\n'},
+            tool="codex",
+        ),
+        "a variable that it does not read": Row(
+            [("base_url_not_honoured", "sure")], {}, {"OPENAI_BASE_URL": GATEWAY}, tool="codex", says="$OPENAI_BASE_URL"
+        ),
+        "a variable that it reads is no such": Row(NONE, {}, {"DEMO_URL": GATEWAY}, tool=VENDOR),
+        "a proxy is no such": Row(NONE, {}, {"HTTPS_PROXY": GATEWAY}, tool="codex"),
+        "the state file instead of the settings": Row(
+            [("config_wrong_file", "sure")],
+            {".claude.json": json.dumps({"env": {"ANTHROPIC_BASE_URL": ROOT}}, indent=1)},
+            tool="claude-code",
+            says="~/.claude.json:3",
+        ),
+        "settings of VS Code for Cline": Row(
+            [("config_wrong_file", "sure")],
+            {".config/Code/User/settings.json": f'{{\n// mine\n"cline.openAiBaseUrl": "{GATEWAY}",\n}}'},
+            tool="cline",
+            reader="cli",
+            says="settings.json:3",
+        ),
+    },
+    "provider": {
+        "the one that is meant": Row(
+            NONE,
+            {".cline/data/globalState.json": json.dumps({"actModeApiProvider": "openai", "openAiBaseUrl": GATEWAY})},
+            tool="cline",
+            reader="vscode",
+        ),
+        "another one": Row(
+            [("base_url_not_honoured", "sure")],
+            {
+                ".cline/data/globalState.json": json.dumps(
+                    {"actModeApiProvider": "openai-native", "openAiBaseUrl": GATEWAY}
+                )
+            },
+            tool="cline",
+            reader="vscode",
+            says="openai-native",
+        ),
+        "a cloud's switch left behind": Row(
+            [("base_url_not_honoured", "sure")],
+            claude(ANTHROPIC_BASE_URL=ROOT),
+            {"CLAUDE_CODE_USE_BEDROCK": "1"},
+            tool="claude-code",
+            says="$CLAUDE_CODE_USE_BEDROCK",
+        ),
+    },
+    "managed": {
+        "the user's own": Row(NONE, claude(ANTHROPIC_AUTH_TOKEN=KEY), tool="claude-code"),
+        "a key for everybody": Row(
+            [("config_managed_override", "likely")],
+            {"/etc/claude-code/managed-settings.json": json.dumps({"env": {"ANTHROPIC_AUTH_TOKEN": OTHER}})},
+            tool="claude-code",
+        ),
+    },
+    "incomplete": {
+        "address and model": Row(NONE, settings()),
+        "neither": Row(NONE, {OWN: "{}"}),
+        "no model": Row([("config_incomplete", "likely")], {OWN: json.dumps({"url": GATEWAY})}, says="which model"),
+        "a provider that is described": Row(
+            NONE,
+            {CODEX: f'model = "m"\nmodel_provider = "r"\n[model_providers.r]\nbase_url = "{GATEWAY}"\n'},
+            tool="codex",
+        ),
+        "a provider that is not": Row(
+            [("config_incomplete", "sure")],
+            {CODEX: 'model = "m"\nmodel_provider = "r"\n'},
+            tool="codex",
+            says="model_providers.r",
+        ),
+        "a provider that is built in": Row(NONE, {CODEX: 'model = "m"\nmodel_provider = "ollama"\n'}, tool="codex"),
+        "the default one": Row(NONE, {CODEX: 'model = "m"\nmodel_provider = "openai"\n'}, tool="codex"),
+        "a provider of Cline's without an entry": Row(
+            [("config_incomplete", "sure")],
+            {
+                ".cline/data/settings/providers.json": json.dumps(
+                    {"version": 1, "lastUsedProvider": "anthropic", "providers": {}}
+                )
+            },
+            tool="cline",
+            reader="cli",
+        ),
+    },
+    "address": {
+        "a usual one": Row(NONE, settings()),
+        "none": Row(NONE, {}, tool="cline", reader="cli"),
+        "a port, a path, IPv6": Row(NONE, settings(url="http://[::1]:8000/a/v1")),
+        "a name in another script": Row(NONE, settings(url="https://例え.example/v1")),
+        "no scheme": Row([("url_malformed", "sure")], settings(url="gw.example/v1"), says="does not start with"),
+        "a space": Row([("url_malformed", "sure")], settings(url="https://gw .example/v1")),
+        "a bad port": Row([("url_malformed", "sure")], settings(url="https://gw.example:99999/v1")),
+        "a query": Row([("url_malformed", "sure")], settings(url="https://gw.example/v1?key=x"), says="query"),
+        "credentials": Row(
+            [("url_malformed", "sure")], settings(url=f"https://user:{OTHER}@gw.example/v1"), says="user name"
+        ),
+        "a reference": Row([("url_malformed", "sure")], settings(url="${GATEWAY}/v1"), says="reference"),
+        "a whole endpoint": Row(
+            [("path_full_endpoint", "likely")],
+            settings(url=f"{GATEWAY}/chat/completions"),
+            says="/chat/completions/chat/completions",
+        ),
+        "the version twice": Row([("path_duplicate_v1", "likely")], settings(url=f"{GATEWAY}/v1"), says="/v1/v1/chat"),
+        "the version twice, once by the tool": Row(
+            [("path_duplicate_v1", "likely")],
+            claude(ANTHROPIC_BASE_URL=GATEWAY),
+            tool="claude-code",
+            says="/v1/v1/messages",
+        ),
+        "two versions": Row([("path_extra_segment", "open")], settings(url="https://gw.example/v4/v1")),
+    },
+    "loopback": {
+        "another machine": Row(NONE, {**settings(), "/.dockerenv": ""}),
+        "this machine": Row(NONE, settings(url="http://localhost:8000/v1")),
+        "in a container": Row(
+            [("wrong_loopback", "open")],
+            {**settings(url="http://localhost:8000/v1"), "/.dockerenv": ""},
+            says="container",
+        ),
+        "in WSL": Row(
+            [("wrong_loopback", "open")],
+            {
+                **settings(url="http://127.0.0.1:8000/v1"),
+                "/proc/sys/kernel/osrelease": "5.15.1-microsoft-standard-WSL2\n",
+            },
+            says="WSL",
+        ),
+    },
+    "model": {
+        "a name": Row(NONE, settings()),
+        "a reference": Row([("config_incomplete", "sure")], settings(model="${MODEL}"), says="reference"),
+    },
+    "timeout": {
+        "nothing said": Row(NONE, settings()),
+        "two minutes": Row(NONE, settings(timeout=120)),
+        "ten minutes in milliseconds": Row(NONE, claude(API_TIMEOUT_MS="600000"), tool="claude-code"),
+        "no limit": Row(NONE, settings(timeout=0)),
+        "no number": Row(NONE, settings(timeout="soon")),
+        "the tool's own is nobody's fault": Row(NONE, settings(), tool=demo(f"{DEMO}timeout_seconds = 30\n")),
+        "half a minute": Row([("tool_timeout_too_short", "likely")], settings(timeout=30), says="it waits 30 s"),
+        "seconds for milliseconds": Row(
+            [("tool_timeout_too_short", "sure")],
+            claude(API_TIMEOUT_MS="120"),
+            tool="claude-code",
+            says="it waits 0.12 s",
+        ),
+        "milliseconds for seconds": Row([("timeout_unit", "sure")], settings(timeout=120000), says="33 hours"),
+    },
+    "managers": {
+        "nobody": Row(NONE, claude(ANTHROPIC_BASE_URL=ROOT), tool="claude-code"),
+        "CC Switch's local proxy": Row(
+            [("foreign_manager", "sure")],
+            claude(ANTHROPIC_BASE_URL="http://127.0.0.1:15721", ANTHROPIC_AUTH_TOKEN="PROXY_MANAGED"),
+            tool="claude-code",
+            says="CC Switch",
+        ),
+        "LiteLLM": Row(
+            [("foreign_manager", "likely")],
+            {**claude(ANTHROPIC_BASE_URL="http://127.0.0.1:4000"), ".litellm/claude_profile.json": "{}"},
+            tool="claude-code",
+        ),
+        "LiteLLM long ago": Row(
+            NONE, {**claude(ANTHROPIC_BASE_URL=ROOT), ".litellm/claude_profile.json": "{}"}, tool="claude-code"
+        ),
+    },
+    "not_refreshed": {
+        "it is set": Row(NONE, {**settings(), ".bashrc": "export DEMO_KEY=x\n"}, {"DEMO_KEY": KEY}),
+        "nowhere": Row(NONE, settings()),
+        "a key in the file": Row(NONE, {**settings(key=KEY), ".bashrc": "export DEMO_KEY=x\n"}),
+        "set to nothing": Row(NONE, {**settings(), ".bashrc": "export DEMO_KEY=\n"}),
+        "set in a startup file since": Row(
+            [("env_not_refreshed", "likely")], {**settings(), ".zshenv": "\nexport DEMO_KEY=x\n"}, says="~/.zshenv:2"
+        ),
+    },
+}
+CASES = {f"{check}: {name}": (check, row) for check, rows in ROWS.items() for name, row in rows.items()}
+
+
+@pytest.mark.parametrize(("check", "row"), CASES.values(), ids=CASES)
+def test_what_a_check_finds(tmp_path: Path, check: str, row: Row) -> None:
+    findings = found(tmp_path, check, row)
+    said = "\n".join(line for finding in findings for line in finding.evidence)
+    assert [(finding.cause, finding.certainty) for finding in findings] == row.expected, said
+    assert row.says in said
+    for secret in (KEY, OTHER):
+        assert secret not in repr(findings)
+
+
+ELSEWHERE = {"drift", "processes", "desktop", "modes", "repositories"}
+"""Checks whose worlds need more than files: they have tests of their own."""
+
+
+def test_every_check_has_rows_that_find_something_and_rows_that_do_not() -> None:
+    both = {check for check, rows in ROWS.items() if {bool(row.expected) for row in rows.values()} == {True, False}}
+    assert both == CHECKS.keys() - ELSEWHERE
