@@ -51,11 +51,8 @@ class Cause:
 
     def filled(self, values: Mapping[str, str] | None = None) -> Cause:
         """The same with its `{placeholders}` filled in: one that has no value becomes a word that fits anywhere."""
-        known = {
-            **words(self.language)["placeholders"],
-            **{name: text for name, text in (values or {}).items() if text},
-        }
-        title, meaning, evidence, remedy = (_fill(getattr(self, name), known) for name in SENTENCES)
+        neutral = words(self.language)["placeholders"]
+        title, meaning, evidence, remedy = (_fill(getattr(self, name), values or {}, neutral) for name in SENTENCES)
         return replace(self, title=title, meaning=meaning, evidence=evidence, remedy=remedy)
 
 
@@ -98,14 +95,21 @@ def words(language: Language = "en") -> Mapping[str, Mapping[str, str]]:
 
 def placeholders(sentence: str) -> set[str]:
     """The names in braces in a sentence."""
-    return set(_PLACEHOLDER.findall(sentence))
+    return {match[2] for match in _PLACEHOLDER.finditer(sentence)}
 
 
-_PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
+_PLACEHOLDER = re.compile(r"(^|[.] )?\{([a-z_]+)\}")
+"""A name in braces, and whether a sentence begins with it."""
 
 
-def _fill(sentence: str, values: Mapping[str, str]) -> str:
-    return _PLACEHOLDER.sub(lambda match: values.get(match[1], "…"), sentence)
+def _fill(sentence: str, values: Mapping[str, str], neutral: Mapping[str, str]) -> str:
+    def word(match: re.Match[str]) -> str:
+        name = match[2]
+        text = values.get(name) or neutral.get(name, "…")
+        is_capital = match[1] is not None and not values.get(name)
+        return (match[1] or "") + (text[:1].upper() + text[1:] if is_capital else text)
+
+    return _PLACEHOLDER.sub(word, sentence)
 
 
 def _spoken(text: str) -> Language | None:

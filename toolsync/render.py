@@ -9,6 +9,7 @@ from typing import Any
 
 from toolsync.commands.result import Message, Result
 from toolsync.errors import ToolsyncError
+from toolsync.explanation import explanation_lines
 from toolsync.masking import mask_key_shapes, masked_data
 from toolsync.screen import Line
 from toolsync.tables import columns, counted, done_to
@@ -272,6 +273,7 @@ View = Callable[[Mapping[str, Any]], Iterator[Line]]
 _VIEWS: Mapping[str, View] = {
     "apply": _apply,
     "diff": plan_lines,
+    "explain": explanation_lines,
     "key list": _keys,
     "models": _models,
     "ping": _pings,

@@ -10,15 +10,15 @@ from toolsync.masking import printable
 from toolsync.screen import Line
 
 
-def columns(rows: Sequence[Sequence[str]], heads: Sequence[str]) -> Iterator[Line]:
+def columns(rows: Sequence[Sequence[str]], heads: Sequence[str] = ()) -> Iterator[Line]:
     """Left-aligned columns, as wide as they need; nothing is cut, so that a pipe sees everything."""
     if not rows:
         return
-    clean = [[printable(cell).replace("\n", " ") for cell in row] for row in (heads, *rows)]
-    widths = [max(len(row[index]) for row in clean) for index in range(len(heads))]
+    clean = [[printable(cell).replace("\n", " ") for cell in row] for row in (heads, *rows) if row]
+    widths = [max(len(row[index]) for row in clean) for index in range(len(clean[0]))]
     for number, row in enumerate(clean):
         text = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        yield Line(text, "" if number else "dim")
+        yield Line(text, "dim" if heads and number == 0 else "")
 
 
 def done_to(files: Sequence[Mapping[str, Any]]) -> Counter[tuple[str, str]]:

@@ -23,6 +23,7 @@ Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, a
 ProfileName = Annotated[str | None, typer.Option("--profile", "-p", help="Instead of the active profile.")]
 Tools = Annotated[list[str] | None, typer.Option("--tool", "-t", help="Only this tool; may be repeated.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Answer the plan's question with yes.")]
+Language = Annotated[str | None, typer.Option("--lang", help="en or zh; default: as LANG says.", show_default=False)]
 Plaintext = Annotated[bool, typer.Option("--allow-plaintext", help="A tool's own file may hold a copy of the key.")]
 
 

@@ -9,7 +9,7 @@ import typer
 
 from toolsync import render, screen
 from toolsync.cli.asking import shown_and_done
-from toolsync.cli.context import Json, Plaintext, ProfileName, Tools, Yes, run, show
+from toolsync.cli.context import Json, Language, Plaintext, ProfileName, Tools, Yes, run, show
 from toolsync.commands.planning import Plan, Wish
 from toolsync.commands.result import Message, Result
 from toolsync.screen import Line
@@ -136,6 +136,22 @@ def models(profile: ProfileName = None, json: Json = False) -> None:
     from toolsync.commands.models import models as command
 
     show(command(run.session(), profile))
+
+
+@app.command()
+def explain(
+    cause: Annotated[str | None, typer.Argument(help="Default: list them.", show_default=False)] = None,
+    lang: Language = None,
+    json: Json = False,
+) -> None:
+    """Say what a cause is, and what mends it.
+
+    A cause is what `ping`, `apply` and `models` name when the gateway does not answer as it must.
+    """
+    from toolsync.causes import language
+    from toolsync.commands.explain import explain as command
+
+    show(command(cause, language(lang, run.session().places.environ)))
 
 
 @app.command()

@@ -1,0 +1,37 @@
+"""A cause for people: as a page of its own, and as a line in the list of all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+from typing import Any
+
+from toolsync import causes
+from toolsync.screen import Line
+from toolsync.tables import columns
+
+
+def explanation_lines(data: Mapping[str, Any]) -> Iterator[Line]:
+    """What `explain` says: one cause whole, or the slugs of all with their titles, by group."""
+    words = causes.words(data["language"])
+    if data["cause"] is not None:
+        yield from _page(data["causes"][0], words["labels"])
+        return
+    for group, members in groupby(data["causes"], key=lambda cause: cause["group"]):
+        yield Line(words["groups"][group], "place")
+        yield from columns([("", cause["slug"], cause["title"]) for cause in members])
+        yield Line("")
+
+
+def _page(cause: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[Line]:
+    yield Line(f"{cause['slug']}: {cause['title']} ({labels[cause['severity']]})", "place")
+    yield Line("")
+    yield Line(cause["meaning"])
+    for label in ("evidence", "remedy"):
+        yield Line("")
+        yield Line(labels[label], "dim")
+        yield Line(f"  {cause[label]}")
+    if cause["explains"]:
+        yield Line("")
+        yield Line(labels["explains"], "dim")
+        yield Line(f"  {', '.join(cause['explains'])}")
