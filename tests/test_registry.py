@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -75,6 +77,75 @@ def test_a_broken_template_leaves_the_others_alone(config: Path) -> None:
     assert "mine" not in known
     assert known.broken["mine"].message == f"{config}/tools/mine/a.json: '<modell>' is no fact"
     assert known.broken["mine"].hint.startswith("Did you mean '<model>'? ")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('"~/a.json"', '"~/' + "{a,b}" * 30 + '"', " means more than 64 files"),
+        ('"~/a.json"', '"a.json"', "'a.json' is not an absolute path"),
+        ('"~/a.json"', '"~/a.json"\nneeds = "a"', "'a' is not an absolute path"),
+        ('title = "Mine"', 'detect.paths = ["~/a", "b"]', "'b' is not an absolute path"),
+        ('"schema.json"', '"schema.json"\n[[layer]]\nname = "x"\nfile = "x.json"', "'x.json' is not an absolute path"),
+    ],
+    ids=["braces", "a file", "what it needs", "what shows it", "a layer"],
+)
+def test_a_path_that_can_be_none_is_named_with_its_tool(config: Path, old: str, new: str, said: str) -> None:
+    (config / "tools/mine/tool.toml").write_text(TOOL.replace(old, new))
+    message = tools(config).broken["mine"].message
+    assert (message.startswith(f"{config}/tools/mine: '"), message.endswith(said)) == (True, True)
+
+
+@pytest.mark.parametrize("reference", ["https://h.example/s.json", "#/$defs/b", "other.json"])
+def test_a_schema_that_refers_to_what_is_not_in_it_is_refused(config: Path, reference: str) -> None:
+    schema = {"$defs": {"a": {"$ref": "#/$defs/c"}, "c": {}}, "anyOf": [{"items": {"$ref": reference}}]}
+    (config / "tools/mine/schema.json").write_text(json.dumps(schema))
+    said = f"{config}/tools/mine: the schema of a.json names '{reference}', which is not in it"
+    assert tools(config).broken["mine"].message == said
+
+
+def test_a_picture_beside_a_template_is_none(config: Path) -> None:
+    (config / "tools/mine/screenshot.png").write_bytes(b"\x89PNG\r\n\xff")
+    assert "mine" in tools(config)
+
+
+def _shut(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stat = Path.stat
+
+    def status(path: Path, *, follow_symlinks: bool = True) -> os.stat_result:
+        if path.parent == folder:
+            raise PermissionError(13, "Permission denied", str(path))
+        return stat(path, follow_symlinks=follow_symlinks)
+
+    monkeypatch.setattr(Path, "stat", status)
+    monkeypatch.setattr(Path, "lstat", lambda path: status(path, follow_symlinks=False))
+
+
+def _linked_to_itself(folder: Path, _monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "tool.toml").unlink()
+    (folder / "tool.toml").symlink_to("tool.toml")
+
+
+def _a_folder(folder: Path, _monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "tool.toml").unlink()
+    (folder / "tool.toml").mkdir()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (_shut, ": permission denied"),
+        (_linked_to_itself, "/tool.toml is no file that can be read"),
+        (_a_folder, "/tool.toml is no file that can be read"),
+    ],
+    ids=["shut", "a link to itself", "a folder"],
+)
+def test_a_tool_that_cannot_be_read_leaves_the_others_alone(
+    config: Path, monkeypatch: pytest.MonkeyPatch, spoil: Callable[[Path, pytest.MonkeyPatch], None], said: str
+) -> None:
+    spoil(config / "tools/mine", monkeypatch)
+    known = tools(config)
+    assert ("codex" in known, list(known.broken), known.broken["mine"].message[-len(said) :]) == (True, ["mine"], said)
 
 
 def test_a_broken_one_with_a_shipped_ones_name_stands_in_its_place(config: Path) -> None:

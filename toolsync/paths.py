@@ -41,6 +41,9 @@ _VARIABLE = re.compile(
 )
 _BRACES = re.compile(r"\{([^{}$]*,[^{}]*)\}")
 
+_STARTS = re.compile(r"[~/\\$<]|[A-Za-z]:|\{[^{}$]*,")
+"""How a path can begin that will be absolute."""
+
 _MOST_CANDIDATES = 64
 """Two or three are usual (`opencode.{json,jsonc}`), and braces multiply."""
 
@@ -89,12 +92,20 @@ def _app_config(places: Places) -> str:
     return xdg if Path(xdg).is_absolute() else str(places.home / ".config")  # the standard ignores a relative one
 
 
-def stop_at_flood(spec: str) -> None:
-    """Let an alternative pass whose braces do not mean too many files to look for.
+def stop_at_impossible(spec: str) -> None:
+    """Let an alternative pass that can be a path, whatever is set on the machine.
 
     Raises:
-        TemplateError: they do.
+        TemplateError: it is a relative one, holds a control character, or its braces mean too many files.
     """
+    _stop_at_flood(spec)
+    if "\0" in spec:
+        raise TemplateError(f"'{on_one_line(spec, limit=200)}' is no path", hint="Write it without control characters.")
+    if not _STARTS.match(spec):
+        raise _relative(spec)
+
+
+def _stop_at_flood(spec: str) -> None:
     count = 1
     for choice in _choices(spec):
         count *= len(choice)
@@ -106,7 +117,7 @@ def stop_at_flood(spec: str) -> None:
 
 
 def _spread(text: str) -> list[str]:
-    stop_at_flood(text)
+    _stop_at_flood(text)
     return ["".join(choice) for choice in itertools.product(*_choices(text))]
 
 
@@ -122,10 +133,13 @@ def _absolute(text: str, spec: str, places: Places) -> Path:
     variable = _VARIABLE.match(spec)
     name = variable and (variable["bare"] or variable["braced"])
     if not name:
-        raise TemplateError(
-            f"'{text}' is not an absolute path", hint="Start it with ~, / or a variable that holds an absolute path."
-        )
+        raise _relative(text)
     raise TemplateError(
         f"${name} is '{printable(places.environ.get(name, ''))}', which is not an absolute path",
         hint="Set it to a path that starts with /, or leave it unset.",
     )
+
+
+def _relative(text: str) -> TemplateError:
+    hint = "Start it with ~, / or a variable that holds an absolute path."
+    return TemplateError(f"'{on_one_line(text, limit=200)}' is not an absolute path", hint=hint)

@@ -8,11 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from toolsync import disk, resources
-from toolsync.errors import DocumentError, TemplateError, UsageError
+from toolsync.errors import DocumentError, FileError, TemplateError, UsageError
 from toolsync.masking import on_one_line
-from toolsync.paths import Places, candidates
+from toolsync.paths import Places, candidates, stop_at_impossible
 from toolsync.profile.wording import close
 from toolsync.tool import Tool, read_tool
 
@@ -138,23 +139,42 @@ def _folders(parent: Path) -> Iterator[Path]:
     if not disk.is_folder(folder):
         return
     try:
-        found = sorted(path for path in folder.iterdir() if (path / "tool.toml").is_file())
+        found = sorted(folder.iterdir())
     except OSError as error:  # one that is shut may hold the very tool that is asked for
         raise disk.file_error(error.filename or folder, error) from error
-    yield from found
+    yield from (path for path in found if _holds_tool(path))
+
+
+def _holds_tool(folder: Path) -> bool:
+    try:
+        return disk.is_there(folder / "tool.toml")
+    except FileError:  # a tool until the contrary is seen: why it cannot be used is said where it is read
+        return True
 
 
 def _texts(folder: Path) -> dict[str, str]:
-    texts: dict[str, str] = {}
-    for file in sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith(".")):
-        try:
-            texts[file.name] = file.read_bytes().decode()
-        except UnicodeDecodeError as error:
-            if file.suffix in (".toml", ".json", ".jsonc"):
-                raise TemplateError(f"{disk.shown(file)} cannot be read: {error}") from error
-        except OSError as error:
-            raise TemplateError(f"{disk.shown(file)} cannot be read: {error}") from error
+    """What lies in a tool's folder, by file name; what is no text is no template.
+
+    Raises:
+        TemplateError: it cannot be read.
+    """
+    try:
+        files = [path for path in folder.iterdir() if path.is_file() and not path.name.startswith(".")]
+        texts = {file.name: text for file in sorted(files) if (text := _text(file)) is not None}
+    except OSError as error:
+        raise TemplateError(disk.file_error(error.filename or folder, error).message) from error
+    if "tool.toml" not in texts:
+        raise TemplateError(f"{disk.shown(folder / 'tool.toml')} is no file that can be read")
     return texts
+
+
+def _text(file: Path) -> str | None:
+    try:
+        return file.read_bytes().decode()
+    except UnicodeDecodeError as error:
+        if file.suffix in (".toml", ".json", ".jsonc"):
+            raise TemplateError(f"{disk.shown(file)} cannot be read: {error}") from error
+        return None
 
 
 def _users_own(folder: Path, texts: Mapping[str, str], others: Mapping[str, Tool]) -> Tool:
@@ -162,10 +182,21 @@ def _users_own(folder: Path, texts: Mapping[str, str], others: Mapping[str, Tool
     _check_manifest(disk.shown(folder / "tool.toml"), texts["tool.toml"])
     try:
         tool = read_tool(folder.name, texts, is_users_own=True, others=others)
+        _check_paths(tool)
         _check_schemas(tool)
     except TemplateError as error:  # which names the tool's folder first
         raise TemplateError(f"{disk.shown(folder.parent)}/{error.message}", hint=error.hint) from error
     return tool
+
+
+def _check_paths(tool: Tool) -> None:
+    """Whether its paths can be some, on whatever machine."""
+    specs = [*tool.paths, *(path for row in tool.files for path in (*row.path, row.needs) if path)]
+    for spec in [*specs, *(path for layer in tool.layers for path in layer.path)]:
+        try:
+            stop_at_impossible(spec)
+        except TemplateError as error:
+            raise TemplateError(f"{tool.name}: {error.message}", hint=error.hint) from error
 
 
 def _check_schemas(tool: Tool) -> None:
@@ -180,6 +211,32 @@ def _check_schemas(tool: Tool) -> None:
         except SchemaError as error:
             text = f"{tool.name}: the schema of {row.overlay} is none: {on_one_line(error.message)}"
             raise TemplateError(text) from error
+        _check_references(tool, row.overlay, row.schema)
+
+
+def _check_references(tool: Tool, overlay: str, schema: Mapping[str, Any]) -> None:
+    """Whether what a schema refers to is in it: nothing is fetched."""
+    from referencing import Registry
+    from referencing.exceptions import Unresolvable
+    from referencing.jsonschema import DRAFT202012
+
+    uri = DRAFT202012.id_of(schema) or ""
+    resolver = Registry().with_resource(uri, DRAFT202012.create_resource(schema)).resolver(uri)
+    for reference in _references(schema):
+        try:
+            resolver.lookup(reference)
+        except Unresolvable as error:
+            text = f"{tool.name}: the schema of {overlay} names '{on_one_line(reference)}', which is not in it"
+            raise TemplateError(text) from error
+
+
+def _references(part: object) -> Iterator[str]:
+    if isinstance(part, Mapping):
+        if isinstance(part.get("$ref"), str):
+            yield part["$ref"]
+        yield from (reference for child in part.values() for reference in _references(child))
+    elif isinstance(part, list):
+        yield from (reference for child in part for reference in _references(child))
 
 
 def _check_manifest(file: str, text: str) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.acceptance.machine import ADDRESS, Machine
 
 MANIFEST = """title  = "My own tool"
@@ -107,6 +109,49 @@ def test_a_broken_one_stops_nothing_but_itself(machine: Machine) -> None:
     assert machine.toolsync("undo", "--yes").said == (0, "")
     assert machine.read(".mine/settings.json") == BEFORE
     assert machine.read(".codex/config.toml") == 'model = "mine"\n'
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('"~/.mine/settings.json"', '"$UNSET/settings.json"', "no path can be made of $UNSET/settings.json"),
+        ('"~/.mine/settings.json"', '"$REL/x.json"', "$REL is 'rel', which is not an absolute path"),
+        ('"~/.mine/settings.json"', '"~/x.json"\nneeds = "$UNSET"', "no path can be made of $UNSET"),
+    ],
+    ids=["a variable that is not set", "a variable with a relative path", "what it needs"],
+)
+def test_one_that_cannot_be_used_here_stops_nothing_but_itself(machine: Machine, old: str, new: str, said: str) -> None:
+    _add(machine.config)
+    machine.environ["REL"] = "rel"
+    machine.write(".mine/settings.json", BEFORE)
+    machine.write(".codex/config.toml", 'model = "mine"\n')
+    assert machine.toolsync("apply", "--yes", "--no-ping").code == 0
+    applied = machine.read(".mine/settings.json")
+    (machine.config.parent / "tools/mine/tool.toml").write_text(MANIFEST.replace(old, new))
+    machine.profile("\n[profiles.work.request]\nmax_retries = 7\n")
+
+    for command in (("status",), ("diff",), ("apply", "--yes", "--no-ping")):
+        ran = machine.toolsync(*command)
+        assert (ran.code, ran.out.count(f"problem: mine is left out: {said}\n")) == (1, 1), command
+    assert "request_max_retries = 7" in machine.read(".codex/config.toml")
+    assert machine.read(".mine/settings.json") == applied
+    assert machine.toolsync("apply", "--yes", "--no-ping", "--tool", "codex").said == (0, "")
+    asked = machine.toolsync("apply", "--yes", "--no-ping", "--tool", "mine")
+    assert (asked.code, asked.err.startswith(f"error: mine: {said}\n")) == (2, True)
+
+    assert machine.toolsync("undo", "--yes").said == (0, "")
+    assert (machine.read(".mine/settings.json"), machine.read(".codex/config.toml")) == (BEFORE, 'model = "mine"\n')
+
+
+def test_a_layer_of_which_nobody_says_where_it_lies_is_not_there(machine: Machine) -> None:
+    _add(machine.config)
+    manifest = machine.config.parent / "tools/mine/tool.toml"
+    manifest.write_text(f'{MANIFEST}\n[[layer]]\nname = "x"\nfile = "$UNSET/x.json"\n')
+    machine.write(".mine/settings.json", BEFORE)
+    ran = machine.toolsync("apply", "--yes", "--no-ping")
+    assert ran.err == ""
+    machine.write(".mine/settings.json", machine.read(".mine/settings.json").replace("some-model", "another"))
+    assert machine.toolsync("undo", "--yes").said == (0, "")
 
 
 def test_a_name_in_the_profile_that_means_no_tool_is_called_one(machine: Machine) -> None:

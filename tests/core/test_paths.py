@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from toolsync.errors import TemplateError
-from toolsync.paths import Places, candidates
+from toolsync.paths import Places, candidates, stop_at_impossible
 
 ENVIRON = {"SET": "/set", "EMPTY": "", "REL": "rel", "TILDE": "~/x", "ODD": "/odd/$SET/{a,b}/<root>", "NUL_1": "/n"}
 
@@ -53,6 +53,34 @@ ROWS: dict[str, tuple[str | list[str], list[str]]] = {
 @pytest.mark.parametrize(("spec", "expected"), ROWS.values(), ids=ROWS)
 def test_a_path_is_resolved(spec: str | list[str], expected: list[str]) -> None:
     assert candidates(spec, places()) == tuple(map(Path, expected))
+
+
+MANY = "~/" + "{a,b}" * 30
+
+
+@pytest.mark.parametrize("spec", [MANY, "~/{" + "," * 64 + "}", "~/" + "{a,b}" * 7], ids=["2^30", "65", "128"])
+def test_braces_that_multiply_are_named_at_once(spec: str) -> None:
+    for attempt in (lambda: candidates(spec, places()), lambda: stop_at_impossible(spec)):
+        with pytest.raises(TemplateError) as caught:
+            attempt()
+        assert caught.value.message == f"'{spec}' means more than 64 files"
+
+
+def test_as_many_as_anybody_needs_are_looked_for() -> None:
+    assert len(candidates("~/{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}", places())) == 64
+
+
+@pytest.mark.parametrize("spec", ["x/y", "", "./x", "..", "a\\b", "~/a\0b"], ids=repr)
+def test_what_can_be_no_path_anywhere_is_refused(spec: str) -> None:
+    with pytest.raises(TemplateError, match=r"is (not an absolute|no) path"):
+        stop_at_impossible(spec)
+
+
+@pytest.mark.parametrize(
+    "spec", ["~", "/x", "$X/y", "${X}/y", "<root>/x", "C:\\x", "\\\\host\\x", "{~,/opt}/x"], ids=repr
+)
+def test_what_can_be_a_path_somewhere_passes(spec: str) -> None:
+    stop_at_impossible(spec)
 
 
 def test_another_root() -> None:

@@ -14,11 +14,13 @@ from toolsync.registry import Known
 def broken(known: Known) -> Iterator[Notice]:
     """The user's own templates that cannot be used."""
     for name, error in known.broken.items():
-        yield Notice(name, f"{one_line(name)} is left out: {_told(error)}", error.hint, is_problem=True)
+        yield left_out(name, error)
 
 
-def _told(error: TemplateError) -> str:
-    return error.message.replace("\n", "\n    ")
+def left_out(name: str, error: TemplateError) -> Notice:
+    """A tool whose templates cannot be used, and why."""
+    told = error.message.replace("\n", "\n    ")
+    return Notice(name, f"{one_line(name)} is left out: {told}", error.hint, is_problem=True)
 
 
 def strays(profile: Profile, known: Known) -> Iterator[Notice]:

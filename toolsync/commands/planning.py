@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from toolsync import disk, registry
@@ -20,7 +20,8 @@ from toolsync.commands.running import Watch
 from toolsync.commands.stores import Shelf, Shelves
 from toolsync.commands.table import Table
 from toolsync.commands.tracing import Notice
-from toolsync.errors import MissingFactError, UsageError
+from toolsync.errors import MissingFactError, TemplateError, UsageError
+from toolsync.masking import on_one_line
 from toolsync.plan import FilePlan
 from toolsync.profile import Profile
 from toolsync.registry import Known
@@ -91,7 +92,8 @@ def plan_apply(session: Session, wish: Wish) -> Plan:
     in_scope = {tool.tool.name for tool in taking} | leaving
     rack = Rack(shelves, profile.name, profiles.names)
     table = Table(session, memory, known, in_scope, rack)
-    seated = list(_seated(scope, taking, table, skipped))
+    asides = list(_asides(wish, profile, known))
+    seated = list(_seated(scope, taking, table, skipped, asides))
     plans = table.plans()
     Reading(session, known, table.files, plans).stop_at_old_keys(known[name] for name in leaving)
     wanted = ignored_lines(session, plans.values(), memory, fix=wish.fix_gitignore)
@@ -112,17 +114,37 @@ def plan_apply(session: Session, wish: Wish) -> Plan:
         snapshot.sha256,
         unkept,
         rack.used,
-        tuple(_asides(wish, profile, known)),
+        tuple(asides),
     )
 
 
-def _seated(scope: Scope, taking: Iterable[ToolPlan], table: Table, skipped: list[Skipped]) -> Iterator[ToolPlan]:
-    """The tools at the table, with their files; those that the profile lacks something for are left out."""
+def _seated(
+    scope: Scope, taking: Sequence[ToolPlan], table: Table, skipped: list[Skipped], asides: list[Notice]
+) -> Iterator[ToolPlan]:
+    """The tools at the table, with their files; those that the profile lacks something for are left out.
+
+    So are those whose templates cannot be used here: what is applied of them stays as it is.
+    """
     for tool in taking:
         try:
             yield replace(tool, files=table.seat(tool))
         except MissingFactError as error:
             skipped.append(Skipped(tool.tool, error.message, error.hint, is_asked=bool(scope.wish.tools)))
+        except TemplateError as error:
+            asides.append(_unusable(tool, taking, error, is_asked=bool(scope.wish.tools)))
+            table.in_scope.discard(tool.tool.name)
+
+
+def _unusable(tool: ToolPlan, taking: Sequence[ToolPlan], error: TemplateError, *, is_asked: bool) -> Notice:
+    """Why a tool is left out that nobody asked for by name.
+
+    Raises:
+        TemplateError: somebody did, or a store holds its settings, which the others must agree with.
+    """
+    name = tool.tool.name
+    if is_asked or tool.of or any(name in other.of for other in taking):
+        raise TemplateError(f"{on_one_line(name)}: {error.message}", hint=error.hint) from error
+    return aside.left_out(name, error)
 
 
 def plan_ping(session: Session, wish: Wish) -> Plan:
@@ -137,12 +159,15 @@ def plan_ping(session: Session, wish: Wish) -> Plan:
     known = registry.tools(session.config.parent)
     taking, skipped = fitting(Scope(session, wish, profile, known, memory, Shelves(session)))
     served: list[ToolPlan] = []
+    asides = list(_asides(wish, profile, known))
     for tool in taking:
         try:
             served.append(_served(tool, session.now(), known))
         except MissingFactError as error:
             skipped.append(Skipped(tool.tool, error.message, error.hint, is_asked=bool(wish.tools)))
-    return Plan(profile, tuple(served), (), {}, tuple(skipped), memory, asides=tuple(_asides(wish, profile, known)))
+        except TemplateError as error:
+            asides.append(_unusable(tool, taking, error, is_asked=bool(wish.tools)))
+    return Plan(profile, tuple(served), (), {}, tuple(skipped), memory, asides=tuple(asides))
 
 
 def _asides(wish: Wish, profile: Profile, known: Known) -> Iterator[Notice]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from toolsync import disk, document
 from toolsync.document import Document, Fault
-from toolsync.errors import DocumentError, FileError, PlanRefusedError
+from toolsync.errors import DocumentError, FileError, PlanRefusedError, TemplateError
 from toolsync.masking import looks_secret, on_one_line
 from toolsync.overlay import Edit
 from toolsync.paths import candidates
@@ -95,7 +95,10 @@ def _seen(session: Session, layer: Layer, plans: Mapping[str, FilePlan]) -> _See
 
 
 def _seen_file(session: Session, layer: Layer, planned: Mapping[str, FilePlan]) -> _Seen:
-    paths = candidates(layer.path, session.places)
+    try:
+        paths = candidates(layer.path, session.places)
+    except TemplateError:
+        return _Seen(Tree(layer, {}))  # no variable says where it would lie
     path = next((path for path in paths if disk.exists(path)), paths[0])
 
     def parsed_of(snapshot: disk.Snapshot) -> Document | None:
