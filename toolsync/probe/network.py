@@ -103,18 +103,9 @@ def send(
 def _sent(
     method: str, url: str, body: Mapping[str, object] | None, headers: Mapping[str, str], network: Network
 ) -> Response:
-    import httpx
-
-    logging.getLogger("httpcore").setLevel(logging.CRITICAL)  # its debug log repeats headers and errors, keys and all
     with (
-        httpx.Client(
-            follow_redirects=False,
-            trust_env=False,
-            proxy=network.proxy_for(url),
-            verify=_trust(url, network),
-            timeout=httpx.Timeout(network.read_seconds, connect=network.connect_seconds),
-        ) as client,
-        client.stream(method, url, json=body, headers=headers) as answer,
+        client(url, network) as one,
+        one.stream(method, url, json=body, headers=headers) as answer,
     ):
         read = _read(answer)
     return Response(
@@ -122,6 +113,20 @@ def _sent(
         headers={name.lower(): value for name, value in answer.headers.items()},
         body=read,
         elapsed_ms=round(answer.elapsed.total_seconds() * 1000),
+    )
+
+
+def client(url: str, network: Network) -> httpx.Client:
+    """What sends a request by that way: redirects are not followed, and nothing of our own environment counts."""
+    import httpx
+
+    logging.getLogger("httpcore").setLevel(logging.CRITICAL)  # its debug log repeats headers and errors, keys and all
+    return httpx.Client(
+        follow_redirects=False,
+        trust_env=False,
+        proxy=network.proxy_for(url),
+        verify=trust(url, network),
+        timeout=httpx.Timeout(network.read_seconds, connect=network.connect_seconds),
     )
 
 
@@ -156,7 +161,7 @@ def _in_network(host: str, network: str) -> bool:
         return False
 
 
-def _trust(url: str, network: Network) -> ssl.SSLContext:
+def trust(url: str, network: Network) -> ssl.SSLContext:
     """Mozilla's roots, the system's, and the profile's own; none is loaded where nothing is encrypted."""
     if not url.lower().startswith("https:") and not network.proxy.lower().startswith("https:"):
         return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

@@ -1,0 +1,80 @@
+"""Other addresses on the same origin at which a gateway may be: what people leave out, double, or paste too much of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from toolsync.address import Dialect, addresses
+from toolsync.errors import ProfileError
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An address, and what would be wrong with the one that stands there if this is the right one.
+
+    Attributes:
+        base: as the tool would be given it.
+        cause: a slug.
+    """
+
+    base: str
+    cause: str
+
+
+_VERSION = re.compile(r"/v\d+$")
+
+
+def candidates(dialect: Dialect, base: str) -> Iterator[Candidate]:
+    """The most likely ones first, each once, and never the address itself."""
+    base = base.strip().rstrip("/")
+    seen = {base}
+    for candidate in _all(dialect, base):
+        if candidate.base not in seen:
+            seen.add(candidate.base)
+            yield candidate
+
+
+def _all(dialect: Dialect, base: str) -> Iterator[Candidate]:
+    origin = "{0.scheme}://{0.netloc}".format(urlsplit(base))
+    whole = _mended(dialect, base)
+    if whole is not None and whole != base:
+        yield Candidate(whole, _cause(base, whole))
+    root = _VERSION.sub("", base)
+    if dialect == "anthropic-messages":
+        yield from _named([root, f"{origin}/api", f"{origin}/anthropic", f"{origin}/api/anthropic", origin], base)
+        return
+    ends = [f"{base}/v1"] if root == base else [root]
+    more = (f"{origin}/{path}" for path in ("v1", "api/v1", "api", "openai/v1", "compatible-mode/v1"))
+    yield from _named([*ends, *more, origin], base)
+
+
+def _mended(dialect: Dialect, base: str) -> str | None:
+    """What the rule for addresses makes of it: an endpoint cut off, a doubled version collapsed."""
+    try:
+        found = addresses(base)
+    except ProfileError:
+        return None
+    return found.anthropic_url if dialect == "anthropic-messages" else found.openai_url
+
+
+def _named(bases: list[str], base: str) -> Iterator[Candidate]:
+    yield from (Candidate(one, _cause(base, one)) for one in bases)
+
+
+_ENDPOINT = re.compile(r"/(chat/completions|completions|responses|messages|embeddings|models)$")
+
+
+def _cause(base: str, right: str) -> str:
+    """What is wrong with `base` where `right` is right."""
+    if _ENDPOINT.search(base):
+        return "path_full_endpoint"
+    if re.search(r"/v\d+/v\d+", f"{base}/v1") and not re.search(r"/v\d+$", right):
+        return "path_duplicate_v1"
+    if re.search(r"/(v\d+)/\1(/|$)", base):
+        return "path_duplicate_v1"
+    if right == f"{base}/v1":
+        return "path_missing_v1"
+    return "path_extra_segment" if base.startswith(right) else "path_missing_prefix"

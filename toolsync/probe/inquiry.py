@@ -1,0 +1,213 @@
+"""A gateway asked what a tool asks it, and then whatever tells two causes apart; never more than it may cost.
+
+What is asked next follows from what was answered, and so does the cause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from toolsync.address import PATHS
+from toolsync.causes import Certainty
+from toolsync.probe.asking import Exchange, Request, Talk
+from toolsync.probe.candidates import candidates
+from toolsync.probe.transport import speaks_tls
+
+__all__ = ["Exchange", "Inquiry", "Request", "inquire"]
+
+
+@dataclass(frozen=True)
+class Inquiry:
+    """What asking amounts to.
+
+    Attributes:
+        exchanges: in order.
+        cause: a slug; "" where the tool's own request is answered as it must be, or nobody can tell.
+        certainty: `open` where nobody can tell.
+        values: what fills the cause's sentences: `model`, `near`, `address`, `header`, `api` …
+        notes: further causes that do not keep it from working, with their certainty and one line.
+        skew_seconds: by how much this machine's clock is ahead of the gateway's; None where it does not say.
+        models: the models that it lists.
+    """
+
+    exchanges: tuple[Exchange, ...] = ()
+    cause: str = ""
+    certainty: Certainty = "sure"
+    values: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[tuple[str, Certainty, str], ...] = ()
+    skew_seconds: float | None = None
+    models: tuple[str, ...] = ()
+
+
+def inquire(request: Request, *, is_deep: bool = False) -> Inquiry:
+    """Ask as the tool asks, and find out why it is not answered. Raises nothing."""
+    talk = Talk(request, is_deep=is_deep)
+    decided = _unkeyed(talk) if not request.is_trusted else _decided(talk)
+    return replace(decided, exchanges=tuple(talk.exchanges), skew_seconds=talk.skew, models=talk.models)
+
+
+# What is asked, and what follows.
+
+
+def _unkeyed(talk: Talk) -> Inquiry:
+    """An address that no key of ours may go to: whether anybody is there, and no more."""
+    listed = talk.list_models()
+    if listed.status is None:
+        return _faulty(talk, listed)
+    if listed.cause in _OF_THE_WAY:
+        return Inquiry(cause=listed.cause, certainty=listed.certainty, values=talk.values(listed))
+    return Inquiry(certainty="open")
+
+
+_OF_THE_WAY = frozenset({"url_redirect", "captive_portal", "waf_block", "origin_unreachable", "origin_timeout"})
+_OF_THE_PATH = frozenset(
+    {
+        *("path_missing_v1", "path_duplicate_v1", "path_full_endpoint", "path_missing_prefix", "path_extra_segment"),
+        *("wire_api_unsupported", "models_list_unsupported"),
+    }
+)
+_OF_THE_KEY = frozenset(
+    {
+        *("key_invalid", "key_wrong_header", "key_not_sent", "key_missing", "key_expired", "key_disabled"),
+        *("key_or_endpoint", "key_wrong_provider", "auth_conflict_both_set", "base_url_not_honoured"),
+    }
+)
+_OF_HEADERS = frozenset({"beta_header_unsupported", "org_mismatch"})
+
+
+def _decided(talk: Talk) -> Inquiry:
+    listed = talk.list_models()
+    if listed.status is None and _is_dead(listed):
+        return _faulty(talk, listed)
+    if listed.cause in ("url_redirect", "captive_portal") and listed.certainty != "open" and not _may_be_path(listed):
+        return Inquiry(cause=listed.cause, certainty=listed.certainty, values=talk.values(listed))
+    asked = talk.ask()
+    if asked.is_ok:
+        return _answered(talk, listed, asked)
+    if asked.status is None:
+        return _faulty(talk, asked)
+    return _captured(talk, asked) or _unanswered(talk, listed, asked)
+
+
+def _unanswered(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:
+    """The tool's own request was refused: by what, and what would be taken."""
+    if asked.cause in _OF_THE_PATH or (asked.cause == "captive_portal" and _may_be_path(asked)):
+        return _misled(talk, listed, asked)
+    if asked.cause in _OF_THE_KEY:
+        return _refused(talk, listed, asked)
+    if asked.cause == "param_unsupported":
+        return _limited(talk, asked)
+    if asked.cause in _OF_HEADERS and talk.request.headers:
+        talk.ask_plainly()
+    if asked.cause == "origin_timeout" and not talk.request.streams:
+        talk.listen()
+    return Inquiry(cause=asked.cause, certainty=asked.certainty, values=talk.values(asked))
+
+
+def _is_dead(exchange: Exchange) -> bool:
+    """Whether there is no use in asking anything else there."""
+    return exchange.cause not in ("", "origin_timeout", "tool_timeout_too_short", "empty_response", "gateway_bug")
+
+
+def _may_be_path(exchange: Exchange) -> bool:
+    return bool(_OF_THE_PATH.intersection(exchange.also))
+
+
+def _is_gateways_fault(exchange: Exchange) -> bool:
+    return exchange.status is not None and exchange.status >= 500  # noqa: PLR2004  HTTP's own classes
+
+
+def _faulty(talk: Talk, exchange: Exchange) -> Inquiry:
+    """No answer came."""
+    is_plain = talk.request.url.lower().startswith("http:")
+    if is_plain and exchange.cause in ("scheme_mismatch", "gateway_bug") and not talk.is_proxied:
+        cause = "scheme_mismatch" if speaks_tls(talk.request.url) else ""
+        return Inquiry(cause=cause, certainty="sure" if cause else "open", values=talk.values(exchange))
+    return Inquiry(cause=exchange.cause, certainty=exchange.certainty, values=talk.values(exchange))
+
+
+def _captured(talk: Talk, asked: Exchange) -> Inquiry | None:
+    """Whether it is the proxy on the way that answers for the gateway."""
+    if not talk.is_proxied or not _is_gateways_fault(asked):
+        return None
+    direct = talk.list_models(what="no proxy", network=replace(talk.request.network, proxy=""))
+    if direct.status is None or _is_gateways_fault(direct):
+        return None
+    values = talk.values(asked)
+    return Inquiry(cause="proxy_captures_loopback", certainty="sure" if direct.is_ok else "likely", values=values)
+
+
+def _answered(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:
+    """The tool's own request works; what is left to be minded."""
+    notes: list[tuple[str, Certainty, str]] = []
+    if not listed.is_ok:
+        notes.append(
+            ("models_list_unsupported", "sure", f"{listed.method} {listed.url}: {listed.status or 'no answer'}")
+        )
+    patience = talk.request.timeout_seconds
+    if patience is not None and asked.elapsed_ms > patience * 1000:
+        seconds = {"seconds": f"{patience:g}", "needed": f"{asked.elapsed_ms / 1000:.1f}"}
+        return Inquiry(cause="tool_timeout_too_short", values={**talk.values(asked), **seconds}, notes=tuple(notes))
+    if talk.request.streams:
+        heard = talk.listen(answered_ms=asked.elapsed_ms)
+        if heard is not None and heard.cause:
+            if heard.cause != "stream_buffered":
+                values = talk.values(heard)
+                return Inquiry(cause=heard.cause, values=values, certainty=heard.certainty, notes=tuple(notes))
+            notes.insert(0, (heard.cause, heard.certainty, heard.words))
+    if talk.is_deep:
+        dug = talk.dig()
+        if dug is not None and not dug.is_ok:
+            cause = {"waf_block": "waf_body_block"}.get(dug.cause, dug.cause)
+            return Inquiry(cause=cause, certainty=dug.certainty, values=talk.values(dug), notes=tuple(notes))
+    return Inquiry(notes=tuple(notes))
+
+
+def _misled(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:
+    """The path leads nowhere: another one does, another API is served, or nobody can tell."""
+    if listed.is_ok:
+        for dialect in (one for one in PATHS if one != talk.request.dialect):
+            tried = talk.try_api(dialect)
+            if tried is not None and tried.status is not None and (_is_there(tried) or tried.status < 300):  # noqa: PLR2004  HTTP's own classes
+                return Inquiry(cause="wire_api_unsupported", values={**talk.values(asked), "api": PATHS[dialect]})
+        return Inquiry(cause=asked.cause, certainty="likely", values=talk.values(asked))
+    for candidate in candidates(talk.request.dialect, talk.request.base):
+        tried = talk.try_address(candidate)
+        if tried is None:
+            break
+        if _is_there(tried):
+            return Inquiry(cause=candidate.cause, values={**talk.values(asked), "address": candidate.base})
+    certainty: Certainty = asked.certainty if asked.certainty == "sure" else "open"
+    return Inquiry(cause=asked.cause, certainty=certainty, values=talk.values(asked))
+
+
+def _is_there(exchange: Exchange) -> bool:
+    """Whether a route exists: it answers, or asks for another key, or for less."""
+    is_known = exchange.status in (400, 401, 403, 422, 429) and exchange.cause not in _OF_THE_PATH | _OF_THE_WAY
+    return exchange.is_ok or is_known
+
+
+def _refused(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:
+    """A credential is not taken: by neither request, so that it is no passing mood; is it the header, or the key?"""
+    if listed.status in (401, 403) or listed.is_ok:
+        other = talk.try_header()
+        if other is not None and other[1].is_ok:
+            return Inquiry(cause="key_wrong_header", values={**talk.values(asked), "header": other[0]})
+    if not listed.is_ok and asked.cause == listed.cause:
+        bare = talk.list_models(what="no key", is_keyed=False)
+        if bare.is_ok:
+            return Inquiry(cause=asked.cause, certainty=asked.certainty, values=talk.values(asked))
+    return Inquiry(cause=asked.cause, certainty=asked.certainty, values=talk.values(asked))
+
+
+def _limited(talk: Talk, asked: Exchange) -> Inquiry:
+    """A parameter is refused: whether it is the one that limits the answer."""
+    again = talk.ask(what="other limit", limit_name=_other_limit(talk.limit_name))
+    certainty: Certainty = "sure" if again.is_ok else asked.certainty
+    values = {**talk.values(asked), "parameter": talk.limit_name}
+    return Inquiry(cause=asked.cause, certainty=certainty, values=values)
+
+
+def _other_limit(name: str) -> str:
+    return "max_tokens" if name == "max_completion_tokens" else "max_completion_tokens"

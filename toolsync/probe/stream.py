@@ -1,0 +1,200 @@
+"""A short stream, read with a clock: when its headers came, its events, and its end; and what is wrong with that."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from toolsync.address import Dialect
+from toolsync.causes import Certainty
+from toolsync.probe.classifier import Asked, read
+from toolsync.probe.dialect import reply
+from toolsync.probe.network import Network, Response, client
+
+_LONGEST = 2**18
+"""Bytes that are read; sixteen tokens make far fewer."""
+
+_BUFFERED_WAIT_MS = 400
+"""A shorter wait before everything comes at once shows nothing: a fast server may just be done."""
+
+_TOKENS_THAT_TAKE_TIME = 12
+"""So many events need their time to be made, at any speed that is sold."""
+
+
+@dataclass(frozen=True)
+class Stream:
+    """What came.
+
+    Attributes:
+        answer: status, headers and body, as far as it came; None where nothing did.
+        headers_ms: when the headers came, from the sending on.
+        events_ms: when each event that carries data came.
+        total_ms: when it ended, or we stopped.
+        is_ended: whether its last event came, as the dialect says which that is.
+        fault: the exception that ended it early, if one did.
+    """
+
+    answer: Response | None
+    headers_ms: int = 0
+    events_ms: tuple[int, ...] = ()
+    total_ms: int = 0
+    is_ended: bool = False
+    fault: Exception | None = None
+
+    @property
+    def first_ms(self) -> int | None:
+        """When its first event came."""
+        return self.events_ms[0] if self.events_ms else None
+
+    @property
+    def longest_gap_ms(self) -> int:
+        """The longest wait between two events."""
+        pairs = zip(self.events_ms, self.events_ms[1:], strict=False)
+        return max((later - earlier for earlier, later in pairs), default=0)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is wrong with a stream.
+
+    Attributes:
+        cause: a slug.
+        certainty: whether this one stream leaves no doubt.
+        said: one line.
+    """
+
+    cause: str
+    certainty: Certainty
+    said: str
+
+
+def listen(
+    url: str, body: Mapping[str, object], headers: Mapping[str, str], network: Network, dialect: Dialect
+) -> Stream:
+    """Ask for a stream and read it to its end, or to the network's patience. Raises nothing."""
+    heard = _Heard(dialect)
+    try:
+        with client(url, network) as one, one.stream("POST", url, json=body, headers=headers) as answer:
+            heard.begins(answer.status_code, {name.lower(): value for name, value in answer.headers.items()})
+            for chunk in answer.iter_bytes():
+                heard.takes(chunk)
+                if heard.is_enough or heard.since() > network.read_seconds * 1000:
+                    break
+    except Exception as error:  # noqa: BLE001  every exception is a result
+        return replace(heard.stream, fault=error)
+    return heard.stream
+
+
+@dataclass
+class _Heard:
+    dialect: Dialect
+    _started: float = field(default_factory=time.perf_counter)
+    _status: int | None = None
+    _headers: dict[str, str] = field(default_factory=dict)
+    _headers_ms: int = 0
+    _body: bytearray = field(default_factory=bytearray)
+    _parsed: int = 0
+    _events_ms: list[int] = field(default_factory=list)
+    _is_ended: bool = False
+
+    def since(self) -> int:
+        return round((time.perf_counter() - self._started) * 1000)
+
+    def begins(self, status: int, headers: dict[str, str]) -> None:
+        self._status, self._headers, self._headers_ms = status, headers, self.since()
+
+    @property
+    def is_enough(self) -> bool:
+        return len(self._body) > _LONGEST
+
+    def takes(self, chunk: bytes) -> None:
+        """Note the events that the chunk completes, all of one moment."""
+        self._body += chunk
+        now = self.since()
+        *whole, _ = bytes(self._body[self._parsed :]).split(b"\n")
+        for line in whole:
+            self._parsed += len(line) + 1
+            if line.startswith(b"data:"):
+                self._events_ms.append(now)
+                self._is_ended = self._is_ended or _is_last(line[5:].strip(), self.dialect)
+
+    @property
+    def stream(self) -> Stream:
+        if self._status is None:
+            return Stream(None, total_ms=self.since())
+        answer = Response(self._status, self._headers, bytes(self._body), self.since())
+        return Stream(answer, self._headers_ms, tuple(self._events_ms), self.since(), self._is_ended)
+
+
+def _is_last(data: bytes, dialect: Dialect) -> bool:
+    if data == b"[DONE]":
+        return True
+    try:
+        event: Any = json.loads(data)
+    except ValueError:
+        return False
+    if not isinstance(event, dict):
+        return False
+    if dialect == "openai-chat":
+        return any(choice.get("finish_reason") for choice in event.get("choices") or () if isinstance(choice, dict))
+    return event.get("type") in ("message_stop", "response.completed", "response.incomplete", "response.failed")
+
+
+def fault(stream: Stream, asked: Asked, answered_ms: int | None) -> Fault | None:
+    """What is wrong with a stream; None where nothing is.
+
+    Args:
+        stream: what came.
+        asked: what it is an answer to.
+        answered_ms: how long the same question without a stream took; None where it was not answered.
+    """
+    if stream.answer is None:
+        return None  # nothing came: what the exception says is another's to say
+    if not 200 <= stream.answer.status < 300:  # noqa: PLR2004  HTTP's own classes
+        return _read(stream.answer, asked)
+    if not stream.events_ms:
+        return _without_events(stream, asked)
+    told = read(stream.answer, asked)
+    if told.cause and told.certainty != "open":  # an error in the midst of it
+        return Fault(told.cause, told.certainty, told.words)
+    if stream.fault is not None or not stream.is_ended:
+        return _broken(stream)
+    return _buffered(stream, answered_ms)
+
+
+def _read(answer: Response, asked: Asked) -> Fault:
+    reading = read(answer, asked)
+    return Fault(reading.cause, reading.certainty, reading.words)
+
+
+def _without_events(stream: Stream, asked: Asked) -> Fault | None:
+    assert stream.answer is not None  # noqa: S101  the caller looked
+    if stream.fault is not None:
+        return _broken(stream)
+    if reply(stream.answer.json, asked.dialect) is not None:
+        kind = stream.answer.headers.get("content-type", "no content type")
+        return Fault("stream_not_sse", "sure", f"asked for a stream, and answered {kind}")
+    return _read(stream.answer, asked)
+
+
+def _broken(stream: Stream) -> Fault:
+    count = len(stream.events_ms)
+    if type(stream.fault).__name__ == "ReadTimeout":
+        waited = stream.total_ms - (stream.events_ms[-1] if stream.events_ms else stream.headers_ms)
+        return Fault("stream_stalled", "sure", f"silent for {waited / 1000:.1f} s after {count} events")
+    return Fault("stream_truncated", "sure", f"ended after {count} events, and the last one is missing")
+
+
+def _buffered(stream: Stream, answered_ms: int | None) -> Fault | None:
+    """All at once after a wait; sure it never is, for the wait may be the model's own."""
+    first, last = stream.events_ms[0], stream.events_ms[-1]
+    if len(stream.events_ms) < 2 or first < _BUFFERED_WAIT_MS or last - first > max(30, first // 20):  # noqa: PLR2004
+        return None
+    is_later = answered_ms is not None and first > 2 * answered_ms + 300
+    if not is_later and len(stream.events_ms) < _TOKENS_THAT_TAKE_TIME:
+        return None
+    said = f"{len(stream.events_ms)} events within {last - first} ms, after {first} ms of silence"
+    return Fault("stream_buffered", "likely", said)
