@@ -75,6 +75,13 @@ def test_line_ends_are_not_shown() -> None:
     assert [line for line in diff('{\r\n  "a": 1\r\n}\r\n', edit("a", 2)) if "\r" in line] == []
 
 
+def test_our_own_harmless_value_is_readable_when_it_goes_too() -> None:
+    world = World('{\n  "a": 1\n}\n')
+    world.run(row("t", [edit("apiKeyHelper", "toolsync key print w", secret=True)]))
+    lines = unified(world.plan(row("t")), "~/f", KEY)
+    assert lines[3:] == [" {", '-  "a": 1,', '-  "apiKeyHelper": "toolsync key print w"', '+  "a": 1', " }"]
+
+
 def test_our_own_harmless_value_is_readable_and_the_users_old_key_is_not() -> None:
     lines = diff(f'{{\n"apiKeyHelper": "{OLD}"\n}}\n', edit("apiKeyHelper", "toolsync key print w", secret=True))
     assert lines[3:] == [" {", f'-"apiKeyHelper": "{stars(OLD)}"', '+"apiKeyHelper": "toolsync key print w"', " }"]

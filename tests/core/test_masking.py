@@ -40,6 +40,12 @@ def test_a_key_once_seen_is_masked_in_every_text() -> None:
     assert masked_data(data) == {"a": ["x *** y", 1, None], "***": True}
 
 
+def test_the_shortest_key_that_is_masked_has_seven_characters() -> None:
+    for text in ("q7#kz9", "q7#kz9!"):
+        Secret(text)
+    assert masked("q7#kz9 q7#kz9!") == "q7#kz9 ***"
+
+
 @pytest.mark.parametrize("text", ["ollama", "none", "", "two words", "${CORE_KEY}", '{"a": 1}'])
 def test_what_is_no_key_masks_no_words(text: str) -> None:
     Secret(text)
