@@ -6,6 +6,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, Self
 
 from toolsync.document import data as _data
@@ -45,8 +46,6 @@ class Document(ABC):
 
     Attributes:
         text: the whole file, decoded from UTF-8.
-        data: what it means, as plain data.
-        fault: what a strict reader would choke on, though this document can be edited (a comment in strict JSON).
         log: the splices made since the text was parsed, in order.
     """
 
@@ -55,8 +54,21 @@ class Document(ABC):
     def __init__(self, text: str, log: tuple[Splice, ...] = ()) -> None:
         self.text = text
         self.log = log
-        self.data: Value = self._judge(text)
-        self.fault: Fault | None = None
+        self._check()
+
+    def _check(self) -> None:
+        """Raises `DocumentError` if the text cannot be parsed; a format may find that out with less than all `data`."""
+        _ = self.data
+
+    @cached_property
+    def data(self) -> Value:
+        """What the text means, as plain data."""
+        return self._judge(self.text)
+
+    @property
+    def fault(self) -> Fault | None:
+        """What a strict reader would choke on, though this document can be edited (a comment in strict JSON)."""
+        return None
 
     def get(self, path: KeyPath) -> Value:
         """The parsed value at `path`, or `MISSING`."""
@@ -68,11 +80,10 @@ class Document(ABC):
         Raises:
             EditRefusedError: the place cannot hold it, or the result would not mean what was intended.
         """
-        intended_value = self._parsed(value) if isinstance(value, Source) else value
-        if _data.equal(self.get(path), intended_value):
+        if _data.equal(self.get(path), self._meaning(value)):
             return self
         try:
-            intended = _data.put(self.data, path, intended_value)
+            intended = self._intended(path, value)
         except ValueError as error:
             raise self._refused(path, str(error)) from error
         return self._edited(path, self._put(path, value), intended)
@@ -85,7 +96,18 @@ class Document(ABC):
         """
         if self.get(path) is MISSING:
             return self
-        return self._edited(path, self._cut(path), _data.drop(self.data, path))
+        return self._edited(path, self._cut(path), self._intended(path, MISSING))
+
+    def _meaning(self, value: Value | Source) -> Value:
+        return self._parsed(value) if isinstance(value, Source) else value
+
+    def _intended(self, path: KeyPath, value: Value | Source) -> Value:
+        """What the judge is to find after an edit: `value` at `path`, or nothing if that is `MISSING`.
+
+        Raises:
+            ValueError: something is in the way.
+        """
+        return _data.drop(self.data, path) if value is MISSING else _data.put(self.data, path, self._meaning(value))
 
     def _edited(self, path: KeyPath, splices: Sequence[Splice], intended: Value) -> Self:
         text = _splice.apply(self.text, splices)

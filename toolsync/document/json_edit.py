@@ -19,7 +19,7 @@ from toolsync.document.json_layout import (
     skip_blank_back,
     style_at,
 )
-from toolsync.document.json_scan import Entry, Node, Tree
+from toolsync.document.json_scan import Entry, Node, Span
 from toolsync.document.json_write import Style
 from toolsync.document.splice import Splice
 
@@ -32,7 +32,6 @@ class Editor:
     """Edits of one text; `keeps_trailing_comma` where its readers take a comma behind the last member."""
 
     text: str
-    tree: Tree
     keeps_trailing_comma: bool
 
     def append(self, chain: Sequence[Node], body: Body, *, is_compact: bool) -> list[Splice]:
@@ -49,7 +48,7 @@ class Editor:
         text, container = self.text, chain[-1]
         last = container.entries[-1]
         anchor = self._end_of_line_comments(last, container)
-        ends_line = self._ends_line(anchor)
+        ends_line = self._ends_line(anchor, container)
         spread = is_spread(text, chain) or ends_line
         style = self._entry_style(chain, spread=spread)
         if spread and skip_blank(text, anchor) == line_end(text, anchor):
@@ -91,7 +90,7 @@ class Editor:
         """The first entry of an empty container: behind the comments in it, which spoke of nothing else."""
         text, container = self.text, chain[-1]
         start, end = container.start + 1, container.end - 1
-        inside = self._comments_between(start, end)
+        inside = container.comments
         spread = is_spread(text, chain)
         if is_compact and container.bracket == "[" and not inside and not breaks(text, start, end):
             spread = False
@@ -109,7 +108,7 @@ class Editor:
             return [Splice(line_end(text, start), 0, line)]
         return [Splice(start, end - start, line + style.eol + base)]
 
-    def _open_behind(self, comment: tuple[int, int], end: int, style: Style, base: str, body: Body) -> list[Splice]:
+    def _open_behind(self, comment: Span, end: int, style: Style, base: str, body: Body) -> list[Splice]:
         text, at = self.text, comment[1]
         if not style.spread:
             return [Splice(at, 0, (" " if style.comma == ", " else "") + body(style))]
@@ -143,11 +142,11 @@ class Editor:
         is_led = 0 < index < len(container.entries) - 1 and leads_with_comma(self.text, container, index + 1)
         return before if is_led or own is None else own
 
-    def _own_comments(self, entry: Entry, container: Node) -> list[tuple[int, int]]:
+    def _own_comments(self, entry: Entry, container: Node) -> list[Span]:
         """Comments behind the value, on its line: before the comma, or behind it with nothing more on that line."""
         if entry.comma is None:
-            return self._line_comments(entry.end, container.end - 1)
-        before = self._line_comments(entry.end, entry.comma)
+            return self._line_comments(entry.end, container.end - 1, container)
+        before = self._line_comments(entry.end, entry.comma, container)
         if breaks(self.text, before[-1][1] if before else entry.end, entry.comma):
             return before
         return [*before, *self._ending_comments(entry.comma + 1, container)]
@@ -158,35 +157,33 @@ class Editor:
             return max([entry.end, *(end for _, end in self._own_comments(entry, container))])
         return max([entry.comma + 1, *(end for _, end in self._ending_comments(entry.comma + 1, container))])
 
-    def _ending_comments(self, at: int, container: Node) -> list[tuple[int, int]]:
+    def _ending_comments(self, at: int, container: Node) -> list[Span]:
         """The comments from `at` on, on its line, if nothing follows them there: then they speak of what was before."""
         limit = container.end - 1
-        comments = self._line_comments(at, limit)
+        comments = self._line_comments(at, limit, container)
         rest = skip_blank(self.text, comments[-1][1] if comments else at)
         return comments if rest >= limit or self.text[rest] in "\r\n" else []
 
-    def _line_comments(self, at: int, limit: int) -> list[tuple[int, int]]:
+    def _line_comments(self, at: int, limit: int, container: Node) -> list[Span]:
         """The comments that follow `at` one after the other, on its line."""
-        comments: list[tuple[int, int]] = []
-        for comment in self._comments_between(at, limit):
+        comments: list[Span] = []
+        for comment in container.comments:
+            if not at <= comment[0] < limit:
+                continue
             if self.text[at : comment[0]].strip(" \t"):
                 break
             comments.append(comment)
             at = comment[1]
         return comments
 
-    def _comments_between(self, start: int, end: int) -> list[tuple[int, int]]:
-        return [comment for comment in self.tree.comments if start <= comment[0] and comment[1] <= end]
-
-    def _ends_line(self, at: int) -> bool:
+    def _ends_line(self, at: int, container: Node) -> bool:
         """Whether a line comment ends at `at`."""
-        return any(end == at and self.text.startswith("//", start) for start, end in self.tree.comments)
+        return any(end == at and self.text.startswith("//", start) for start, end in container.comments)
 
-    def _has_foreign_comment(self, container: Node, own: Collection[tuple[int, int]]) -> bool:
-        inside = self._comments_between(container.start, container.end)
-        return any(not any(start <= comment[0] < end for start, end in own) for comment in inside)
+    def _has_foreign_comment(self, container: Node, own: Collection[Span]) -> bool:
+        return any(comment not in own for comment in container.comments)
 
-    def _tidied(self, span: tuple[int, int], container: Node, *, is_comma: bool) -> tuple[int, int]:
+    def _tidied(self, span: Span, container: Node, *, is_comma: bool) -> Span:
         """The span with the white space that only it needed."""
         text, (start, end) = self.text, span
         head, tail = skip_blank_back(text, start), skip_blank(text, end)
@@ -196,7 +193,7 @@ class Editor:
         if begins_line and ends_line:
             start, end = line_start(text, start), next_line(text, end)
         elif begins_line and is_last and not is_comma:
-            before = self._end_of_text_before(start)
+            before = self._end_of_text_before(start, container)
             start, end = (start, tail) if before is None else (before, end)
         elif ends_line or (is_last and not is_comma):
             start = head
@@ -204,10 +201,10 @@ class Editor:
             end = tail
         return start, end
 
-    def _end_of_text_before(self, at: int) -> int | None:
+    def _end_of_text_before(self, at: int, container: Node) -> int | None:
         """The offset behind the last thing before `at`, line ends skipped; None if that is a line comment."""
         before = len(self.text[:at].rstrip(" \t\r\n"))
-        return None if self._ends_line(before) else before
+        return None if self._ends_line(before, container) else before
 
     def _new_heads(self, container: Node, index: int) -> list[Splice]:
         """Where commas lead the lines, a new first entry takes the head of the old one's line instead of its comma."""
@@ -220,9 +217,9 @@ class Editor:
         return [Splice(start, new.start - start, indent_of(self.text, old.start))]
 
 
-def _joined(spans: Collection[tuple[int, int]], touches: Callable[[int, int], bool]) -> list[tuple[int, int]]:
+def _joined(spans: Collection[Span], touches: Callable[[int, int], bool]) -> list[Span]:
     """The spans in order; one whose start `touches` the end of the one before it becomes one with that."""
-    joined: list[tuple[int, int]] = []
+    joined: list[Span] = []
     for start, end in sorted(spans):
         if joined and touches(joined[-1][1], start):
             joined[-1] = (joined[-1][0], max(end, joined[-1][1]))

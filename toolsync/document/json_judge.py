@@ -1,156 +1,160 @@
-"""What a JSON or JSONC text means, by the standard library's parser: the judge, which knows nothing of spans."""
+"""What a JSON or JSONC text means, by the standard library's parser: the judge, which knows nothing of spans.
+
+A text is read as it is written: the order of members, duplicates and the spelling of numbers count. Whatever an edit
+does elsewhere than it should, and be it to a duplicate that does not count, makes another reading.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from functools import cached_property
 
-from toolsync.document.data import Value, index_of
+from toolsync.document.data import Value
 from toolsync.document.json_scan import DEEPEST
-from toolsync.document.keypath import KeyPath
+from toolsync.document.json_written import Written, number
 
 
-class Members(list[tuple[str, Any]]):
-    """An object as it is written: its members in order, duplicates too."""
+@dataclass(frozen=True)
+class Reading:
+    """What one text means.
+
+    Attributes:
+        plain: the text with spaces for all that strict JSON does not know, so that every offset stays.
+        written: what stands in it, as it is written; an empty object if nothing does.
+        is_strict: whether a strict reader takes it, a byte-order mark aside: no comment, no trailing comma.
+    """
+
+    plain: str
+    written: Written
+    is_strict: bool
+
+    @cached_property
+    def data(self) -> Value:
+        """As plain data; of duplicate members the last one counts."""
+        if _BLANK.match(self.plain):
+            return {}
+        try:
+            return json.loads(self.plain)
+        except ValueError:  # an integer of more digits than Python reads
+            return json.loads(self.plain, parse_int=number)
 
 
-def data_of(text: str) -> Value:
-    """The meaning of `text`; an empty object if nothing stands in it. Of duplicate members the last one counts.
+def read(text: str) -> Reading:
+    """The meaning of `text`.
 
     Raises:
         ValueError: it is no JSON, comments and trailing commas aside.
         RecursionError: it is nested deeper than `DEEPEST` levels, or than the parser can go here.
     """
-    data = _loaded(text, None)
-    if text.count("{") + text.count("[") > DEEPEST and _depth(data) > DEEPEST:
-        raise RecursionError  # later Pythons parse deeper than earlier ones; the limit is ours
-    return data
-
-
-def members_of(text: str) -> Value:
-    """As `data_of`, with every object as `Members`."""
-    return _loaded(text, Members)
+    text = " " + text[1:] if text.startswith("\ufeff") else text
+    try:
+        return Reading(text, _parsed(text), is_strict=True)
+    except ValueError:
+        plain = _without_trailing_commas(_without_comments(text))
+    return Reading(plain, _parsed(plain), is_strict=False)
 
 
 def is_strict(text: str) -> bool:
-    """Whether a strict reader takes `text`, which `data_of` has read: no comment, no trailing comma."""
-    text = text.removeprefix("\ufeff").strip(" \t\r\n")
+    """Whether a strict reader takes `text`: no comment, no trailing comma, and JSON at all."""
     try:
-        if text:
-            _parsed(text, None)
+        return read(text).is_strict
     except (ValueError, RecursionError):
         return False
-    return True
 
 
-def same_elsewhere(one: Value, other: Value, path: KeyPath) -> bool:
-    """Whether two `members_of` differ at most in what stands at `path`: order and duplicates are as they were.
+def written(value: Value) -> Written:
+    """Plain data as they would be read.
 
-    A member that `one` does not have is the last of its object in `other`; one that went is gone with its duplicates.
+    Raises:
+        ValueError: JSON has no such value.
     """
-    for step in path:
-        if isinstance(one, Members) and isinstance(other, Members) and isinstance(step, str):
-            if not _same_members(one, other, step):
-                return False
-            one, other = _last(one, step), _last(other, step)
-        elif type(one) is list and type(other) is list:
-            index = index_of([dict(item) if isinstance(item, Members) else item for item in one], step)
-            index = len(one) if index is None else index
-            rest = len(one) - index - 1
-            if not _same(one[:index], other[:index]) or (rest > 0 and not _same(one[-rest:], other[-rest:])):
-                return False
-            if len(other) != max(len(one), index + 1):
-                return len(other) == len(one) - 1
-            one, other = (one[index] if index < len(one) else None), other[index]
-        else:
-            break
-    return True
-
-
-def _same_members(one: Members, other: Members, key: str) -> bool:
-    """Whether all but the last member named `key` are the same, in the same order."""
-    keys, now = [name for name, _ in one], [name for name, _ in other]
-    if key not in now:
-        return _same([pair for pair in one if pair[0] != key], list(other))
-    if now != (keys if key in keys else [*keys, key]):
-        return False
-    changed = len(now) - 1 - now[::-1].index(key)
-    return _same([*one[:changed], *one[changed + 1 :]], [*other[:changed], *other[changed + 1 :]])
-
-
-def _last(members: Members, key: str) -> Value:
-    return next((value for name, value in reversed(members) if name == key), None)
-
-
-def _same(one: Value, other: Value) -> bool:
-    """Equality without recursion, and of one type: `true` is not `1`."""
-    pairs = [(one, other)]
-    while pairs:
-        one, other = pairs.pop()
-        if type(one) is not type(other):
-            return False
-        if isinstance(one, (list, tuple)):
-            if len(one) != len(other):
-                return False
-            pairs.extend(zip(one, other, strict=True))
-        elif one != other:
-            return False
-    return True
-
-
-def _depth(data: Value) -> int:
-    """How many containers stand inside one another, without recursion."""
-    depth, level = 0, [data]
-    while level := [node for node in level if isinstance(node, (dict, list))]:
-        depth += 1
-        level = [child for node in level for child in (node.values() if isinstance(node, dict) else node)]
-    return depth
-
-
-def _loaded(text: str, hook: Callable[[list[tuple[str, Any]]], Any] | None) -> Value:
-    text = " " + text[1:] if text.startswith("\ufeff") else text
-    if not text.strip(" \t\r\n"):
-        return {} if hook is None else hook([])
     try:
-        return _parsed(text, hook)
-    except ValueError:
-        text = _plain(text)
-    if not text.strip(" \t\r\n"):
-        return {} if hook is None else hook([])
-    return _parsed(text, hook)
+        return _parsed(json.dumps(value, allow_nan=False, default=_refused))
+    except TypeError as error:  # a key that is no text
+        raise ValueError(str(error)) from error
 
 
-def _parsed(text: str, hook: Callable[[list[tuple[str, Any]]], Any] | None) -> Value:
-    return json.loads(text, object_pairs_hook=hook, parse_int=_integer, parse_constant=_no_constant)
+_BLANK = re.compile(r"[ \t\r\n]*\Z")
 
 
-def _integer(digits: str) -> int | float:
-    try:
-        return int(digits)
-    except ValueError:  # Python reads no more than 4300 digits (sys.set_int_max_str_digits)
-        return float(digits)
+def _parsed(plain: str) -> Written:
+    if _BLANK.match(plain):
+        return ()
+    found = json.loads(
+        plain, object_pairs_hook=tuple, parse_int=str.encode, parse_float=str.encode, parse_constant=_no_constant
+    )
+    if _is_too_deep(plain):  # later Pythons parse deeper than earlier ones; the limit is ours
+        raise RecursionError
+    return found
+
+
+def _is_too_deep(plain: str) -> bool:
+    """Whether containers stand inside one another too deeply; pairs of brackets go, from the innermost outwards."""
+    marks = _masked(plain).encode(errors="surrogatepass").translate(_ONE_PAIR, _NO_MARK)
+    brackets = b"".join(marks.replace(b'""', b"").split(b'"')[::2])
+    for _ in range(DEEPEST):
+        if not brackets:
+            return False
+        brackets = brackets.replace(b"{}", b"")
+    return bool(brackets)
+
+
+_ONE_PAIR = bytes.maketrans(b"[]", b"{}")
+_NO_MARK = bytes(set(range(256)) - set(b'"{}[]'))
 
 
 def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is no JSON value")
 
 
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"?|//[^\r\n]*|/\*.*?\*/|[^ \t\r\n]', re.DOTALL)
+def _refused(value: object) -> None:
+    raise ValueError(f"JSON cannot hold a {type(value).__name__} here")
 
 
-def _plain(text: str) -> str:
-    """`text` with spaces for comments and trailing commas, so that every offset stays."""
-    kept = list(text)
-    before, comma = "", None  # the token before this one; the comma, if that was one with something before it
-    for match in _TOKEN.finditer(text):
-        piece = match[0]
-        if piece[:2] in ("//", "/*"):
-            kept[match.start() : match.end()] = " " * len(piece)
-            continue
-        if piece in ("}", "]") and comma is not None:
-            kept[comma] = " "
-        comma = match.start() if piece == "," and before not in ("", ",", ":", "{", "[") else None
-        before = piece
-    return "".join(kept)
+_COMMENT_OPENING = re.compile(r"/[/*]")
+_LINE_END = re.compile(r"[\r\n]|\Z")
+_LONE_COMMA = re.compile(r"[{\[][ \t\r\n]*,")
+_LAST_COMMA = re.compile(r",(?=[ \t\r\n]*[}\]])")
+
+
+def _without_comments(text: str) -> str:
+    """`text` with spaces for comments. What has an odd number of quotation marks before it stands in a string."""
+    masked = _masked(text)
+    kept, copied, at, is_quoted = [], 0, 0, False
+    while match := _COMMENT_OPENING.search(masked, at):
+        start = match.start()
+        is_quoted ^= masked.count('"', at, start) % 2 == 1
+        at = match.end() if is_quoted else _comment_end(masked, match)
+        if not is_quoted:
+            kept += [text[copied:start], " " * (at - start)]
+            copied = at
+    return "".join([*kept, text[copied:]])
+
+
+def _comment_end(text: str, opening: re.Match[str]) -> int:
+    if opening[0] == "/*":
+        end = text.find("*/", opening.end())
+        if end < 0:
+            raise ValueError("a comment is never closed")
+        return end + 2
+    match = _LINE_END.search(text, opening.end())
+    return match.start() if match else len(text)
+
+
+def _without_trailing_commas(text: str) -> str:
+    """`text`, which has no comments, with spaces for commas that have something before and a bracket behind them."""
+    if "\0" in text or "\1" in text:
+        raise ValueError("a raw control character")
+    pieces = _masked(text).split('"')  # in turn what stands outside of strings, and inside
+    outside = '"'.join(pieces[::2])
+    if _LONE_COMMA.search(outside):
+        raise ValueError("a comma with nothing before it")
+    pieces[::2] = _LAST_COMMA.sub(" ", outside).split('"')
+    return '"'.join(pieces).replace("\1\1", '\\"').replace("\0\0", "\\\\")
+
+
+def _masked(text: str) -> str:
+    """`text` with every offset as it was, and control characters for escaped backslashes and quotation marks."""
+    return text.replace("\\\\", "\0\0").replace('\\"', "\1\1") if "\\" in text else text

@@ -129,6 +129,8 @@ def _nearest_members(chain: Sequence[Node]) -> Iterator[Entry]:
 
 
 def _unit(text: str, chain: Sequence[Node]) -> str:
+    if chain and not breaks(text, chain[0].start, chain[0].end):
+        return "  "  # all on one line, however long
     for node in itertools.chain(reversed(chain), _containers(chain[:1])):
         if node.entries and on_own_line(text, node, len(node.entries) - 1):
             outer, inner = indent_of(text, node.start), indent_of(text, node.entries[-1].start)

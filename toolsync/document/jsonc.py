@@ -11,14 +11,17 @@ from functools import cached_property
 from typing import ClassVar, Self
 
 from toolsync.document import data as _data
+from toolsync.document import json_judge as judge
+from toolsync.document import json_written as as_written
 from toolsync.document.base import Document, Fault, Source, place
 from toolsync.document.data import MISSING, Value
 from toolsync.document.json_edit import Editor
-from toolsync.document.json_judge import data_of, is_strict, members_of, same_elsewhere
+from toolsync.document.json_judge import Reading
 from toolsync.document.json_layout import breaks, eol_before, indent_of, on_own_line, style_at
-from toolsync.document.json_scan import DEEPEST, Entry, Node, Tree, scan
+from toolsync.document.json_mistake import oddities
+from toolsync.document.json_scan import DEEPEST, Node, comments, scan
 from toolsync.document.json_write import Style, quoted, spelled
-from toolsync.document.keypath import Item, KeyPath, Step
+from toolsync.document.keypath import Item, KeyPath
 from toolsync.document.splice import Splice, apply
 from toolsync.errors import DocumentError
 
@@ -30,18 +33,25 @@ class JsoncDocument(Document):
     _keeps_trailing_comma: ClassVar[bool] = True
 
     @cached_property
-    def _tree(self) -> Tree:
+    def _root(self) -> Node | None:
         return scan(self.text)
 
-    @classmethod
-    def _judge(cls, text: str) -> Value:
-        try:
-            return data_of(text)
-        except (ValueError, RecursionError) as error:
-            scan(text)  # says what is wrong in plain words
-            line, column = place(text, getattr(error, "pos", 0))
-            reason = f"nested deeper than {DEEPEST} levels" if isinstance(error, RecursionError) else str(error)
-            raise DocumentError(reason, line=line, column=column) from error
+    @cached_property
+    def _reading(self) -> Reading:
+        return _read(self.text)
+
+    @cached_property
+    def data(self) -> Value:
+        """What the text means, as plain data; of duplicates the last counts."""
+        return self._reading.data
+
+    def _check(self) -> None:
+        _ = self._reading
+
+    def get(self, path: KeyPath) -> Value:
+        """The parsed value at `path`, or `MISSING`."""
+        found = as_written.at(self._reading.written, path)
+        return super().get(path) if isinstance(found, (tuple, list)) else as_written.scalar(found)
 
     def set(self, path: KeyPath, value: Value | Source) -> Self:
         """As every document's `set`; a table set whole over one with comments in it keeps them, member by member."""
@@ -60,17 +70,19 @@ class JsoncDocument(Document):
 
     def _holds_comment(self, path: KeyPath) -> bool:
         start, end = self.span(path) or (0, 0)
-        return any(start < at < end for at, _ in self._tree.comments)
+        return any(comments(self.text, start, end))
 
-    def _edited(self, path: KeyPath, splices: Sequence[Splice], intended: Value) -> Self:
-        edited = super()._edited(path, splices, intended)
-        try:
-            is_same = same_elsewhere(members_of(self.text), members_of(edited.text), path)
-        except RecursionError as error:
-            raise self._refused(path, "the file is nested too deeply") from error
-        if not is_same:
-            raise self._refused(path, "the result would change the order of members, or a duplicate")
-        return edited
+    def _intended(self, path: KeyPath, value: Value | Source) -> Value:
+        """As every document's, order, duplicates and the spelling of numbers included."""
+        before = self._reading.written
+        if value is MISSING:
+            return as_written.drop(before, path)
+        return as_written.put(
+            before, path, _read(value.text).written if isinstance(value, Source) else judge.written(value)
+        )
+
+    def _agrees(self, edited: Self, intended: Value) -> bool:
+        return as_written.same(edited._reading.written, intended)
 
     def span(self, path: KeyPath) -> tuple[int, int] | None:
         """Start and end offset of the value at `path`; of duplicates the last, which is the one that counts."""
@@ -79,7 +91,7 @@ class JsoncDocument(Document):
 
     def leaves(self) -> Iterator[tuple[KeyPath, tuple[int, int]]]:
         """Every scalar and its place, in the order of the text; duplicates too."""
-        waiting: list[tuple[KeyPath, Node]] = [((), self._tree.root)] if self._tree.root else []
+        waiting: list[tuple[KeyPath, Node]] = [((), self._root)] if self._root else []
         while waiting:
             path, node = waiting.pop()
             if not node.bracket:
@@ -144,22 +156,26 @@ class JsoncDocument(Document):
 
     @property
     def _editor(self) -> Editor:
-        return Editor(self.text, self._tree, self._keeps_trailing_comma)
+        return Editor(self.text, self._keeps_trailing_comma)
 
     def _chain(self, path: KeyPath) -> list[Node]:
         """The nodes from the root towards `path`, as far as they are there."""
-        node, data = self._tree.root, self.data
-        chain = [node] if node else []
+        chain = [self._root] if self._root else []
+        here = self._reading.written
         for step in path:
-            entry = _entry(node, data, step) if node else None
-            if entry is None:
+            index = as_written.index(here, step)
+            if index is None:
                 break
-            node, data = entry.value, _data.get(data, (step,))
-            chain.append(node)
+            chain.append(chain[-1].entries[index].value)
+            here = as_written.at(here, (step,))
         return chain
 
+    @classmethod
+    def _judge(cls, text: str) -> Value:
+        return _read(text).data
+
     def _parsed(self, source: Source) -> Value:
-        if scan(source.text).root is None:
+        if scan(source.text) is None:
             raise DocumentError("no value to set")
         return self._judge(source.text)
 
@@ -176,19 +192,18 @@ class StrictJsonDocument(JsoncDocument):
     format: ClassVar[str] = "json"
     _keeps_trailing_comma: ClassVar[bool] = False
 
-    def __init__(self, text: str, log: tuple[Splice, ...] = ()) -> None:
-        super().__init__(text, log)
-        self.fault = self._found_fault()
+    @cached_property
+    def fault(self) -> Fault | None:
+        """The first thing that such a reader does not know."""
+        return self._found_fault()
 
     def _found_fault(self) -> Fault | None:
-        if is_strict(self.text):
+        if self._reading.is_strict:
             return None
-        comments = [(start, "a comment") for start, _ in self._tree.comments[:1]]
-        comma = self._tree.trailing_comma
-        commas = [] if comma is None else [(comma, "a trailing comma")]
-        for offset, name in sorted(comments + commas):
-            return Fault(*place(self.text, offset), f"{name}, which strict JSON does not know")
-        return None
+        odd = oddities(self.text)
+        found = [(odd.comment, "a comment"), (odd.trailing_comma, "a trailing comma")]
+        offset, name = min((offset, name) for offset, name in found if offset is not None)
+        return Fault(*place(self.text, offset), f"{name}, which strict JSON does not know")
 
     def _edited(self, path: KeyPath, splices: Sequence[Splice], intended: Value) -> Self:
         edited = super()._edited(path, splices, intended)
@@ -208,12 +223,11 @@ class BomlessJsonDocument(StrictJsonDocument):
         return super()._found_fault()
 
 
-def _entry(node: Node, data: Value, step: Step) -> Entry | None:
-    if isinstance(step, str):
-        return (
-            next((entry for entry in reversed(node.entries) if entry.key == step), None)
-            if node.bracket == "{"
-            else None
-        )
-    index = _data.index_of(data, step) if isinstance(data, list) else None
-    return None if index is None else node.entries[index]
+def _read(text: str) -> Reading:
+    try:
+        return judge.read(text)
+    except (ValueError, RecursionError) as error:
+        oddities(text)  # says what is wrong in plain words
+        line, column = place(text, getattr(error, "pos", 0))
+        reason = f"nested deeper than {DEEPEST} levels" if isinstance(error, RecursionError) else str(error)
+        raise DocumentError(reason, line=line, column=column) from error

@@ -23,7 +23,7 @@ class Splice:
 def apply(text: str, splices: Iterable[Splice]) -> str:
     """`text` after each splice in turn; each speaks of the text that the one before it left."""
     for splice in splices:
-        text = text[: splice.start] + splice.text + text[splice.end :]
+        text = "".join((text[: splice.start], splice.text, text[splice.end :]))
     return text
 
 
