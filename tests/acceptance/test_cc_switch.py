@@ -108,6 +108,19 @@ def test_a_key_in_a_row_shuts_the_database_and_undo_opens_it_again(machine: Mach
     assert machine.entries()[DATABASE].mode == 0o644
 
 
+def test_a_journal_that_others_could_read_is_shut_too(machine: Machine, newest: Home) -> None:
+    newest.run("PRAGMA journal_mode = WAL")
+    machine.profile('plaintext = "allow"\n\n[profiles.work.tool.claude-code]\nkey_way = "plaintext"\n')
+    with newest.connection() as other:  # CC Switch is at work, and its journal is there
+        other.execute("UPDATE providers SET notes = 'mine' WHERE id = 'own'")
+        journal = machine.home / f"{DATABASE}-wal"
+        newest.database.chmod(0o644)
+        journal.chmod(0o644)
+        assert machine.toolsync(*APPLY).code == 0
+        assert (KEY.encode() in journal.read_bytes(), journal.stat().st_mode & 0o077) == (True, 0)
+    assert machine.toolsync("undo", "--yes").code == 0
+
+
 def test_without_the_tools_the_rows_hold_what_they_would(machine: Machine, newest: Home) -> None:
     for name in LIVE:
         (machine.home / name).unlink()

@@ -307,6 +307,35 @@ def test_a_database_that_is_gone_holds_nothing_up(machine: Machine, switch: Home
     assert machine.memory["files"] == {}
 
 
+@pytest.mark.parametrize("name", [DATABASE, ".cc-switch"])
+@pytest.mark.usefixtures("switch")
+def test_a_database_that_is_read_only_is_said_before_anybody_is_asked(machine: Machine, name: str) -> None:
+    assert machine.toolsync(*APPLY).code == 0
+    (machine.home / name).chmod(0o555)
+    machine.profile("\n[profiles.work.models]\nhaiku = 'small'\n")
+    for arguments in (("apply", "--no-ping"), ("undo",)):  # without `--yes`, and nobody there to ask
+        ran = machine.toolsync(*arguments)
+        assert (ran.code, ran.out, ran.err.startswith(f"error: ~/{name} is read-only")) == (2, "", True), ran
+    (machine.home / name).chmod(0o755)
+
+
+def test_a_row_that_cannot_be_read_is_named(machine: Machine, switch: Home) -> None:
+    machine.profile(HOME_PROFILE)
+    for name in ("home", "work"):
+        assert machine.toolsync(*APPLY, "--profile", name).code == 0
+    switch.run("UPDATE providers SET settings_config = '{' WHERE id = 'toolsync-home' AND app_type = 'claude'")
+    with untouched(machine, switch):
+        said = f"error: ~/{DATABASE}, 'toolsync-home': settings_config of CC Switch's row for claude is no JSON\n"
+        said += (
+            "  hint: CC Switch itself reads it as nothing. Open the row in CC Switch and save it, or delete it there, "
+        )
+        said += "and run the command again.\n"
+        assert machine.toolsync("undo", "--yes").said == (2, said)
+    switch.run("DELETE FROM providers WHERE id = 'toolsync-home' AND app_type = 'claude'")
+    assert machine.toolsync("undo", "--yes").said == (0, "")
+    assert _ids(switch) == []
+
+
 def test_a_lock_is_waited_for_and_then_named(machine: Machine, switch: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     hint = "Wait until that program is done, or close it, and run the command again."
     connect: Any = sqlite3.connect

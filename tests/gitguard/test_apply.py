@@ -269,8 +269,8 @@ def test_a_pattern_that_wins_over_the_line_is_named_and_nothing_is_written(guard
     with guarded.untouched():
         ran = guarded.toolsync(*FIX)
     hint = (
-        "~/dots/.gitignore would have `/service/settings.json`, and service/.gitignore:2 `!settings.json` takes it back: "
-        "take that line out."
+        "~/dots/.gitignore would have `/service/settings.json`, and service/.gitignore:2 `!settings.json` takes it "
+        "back: take that line out."
     )
     assert (ran.code, ran.err.splitlines()[1]) == (2, f"  hint: {hint}")
 

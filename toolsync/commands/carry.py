@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -19,7 +20,7 @@ from toolsync.remembered import FileMemory, Memory
 from toolsync.session import Session
 from toolsync.store import token_now
 from toolsync.transaction import Alongside, StoreCommit, Write
-from toolsync.transaction.check import steps
+from toolsync.transaction.check import steps, stop_at_read_only
 
 _PRIVATE = 0o600
 
@@ -74,11 +75,14 @@ def stop_at_unwritable(plan: Plan) -> None:
     """Let a plan pass whose files can be written, as far as can be told: nobody is asked about it in vain.
 
     Raises:
-        FileError: a file or folder is read-only.
+        FileError: a file, a container or its folder is read-only.
         TransactionError: two files of the plan are one.
     """
     with suppress(ChangedError):  # whoever carries it out plans again
         steps([_write(file, plan) for file in plan.files if _is_written(file)])
+    for shelf in plan.shelves:
+        if _parts(shelf, plan.files):
+            stop_at_read_only(shelf.path, shelf.status)
 
 
 class _Rows:
@@ -94,8 +98,9 @@ class _Rows:
     def _write(self, prepared: Callable[[str], None]) -> None:
         """Write them; the container is shut to others before a key goes in, and opened again when the last is gone."""
         path, mode = self._one.path, _container_mode(self._one.path, self._files, self._plan)
-        if mode == _PRIVATE:
-            path.chmod(path.stat().st_mode & mode)
+        for file in (path, *path.parent.glob(f"{glob.escape(path.name)}-*")) if mode == _PRIVATE else ():
+            with suppress(FileNotFoundError):  # a journal, which may be gone by now
+                file.chmod(file.stat().st_mode & _PRIVATE)
         rows = {shelf.profile: _parts(shelf, self._files) for shelf in self._shelves}
         self._one.store.write(path, rows, self._one.seen, prepared)
         if mode not in (None, _PRIVATE):

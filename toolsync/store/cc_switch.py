@@ -71,8 +71,12 @@ class CcSwitch:
         """See `Store.read`."""
         with sqlite.reading(path, self._wait_seconds) as database:
             cc_switch_table.check(database, path)
-            rows, seen = _rows(database, self.id), self._moment(database)
-        return {name: text for app, row in rows.items() for name, text in parts_of(app, row).items()}, seen
+            seen = self._moment(database)
+            try:
+                rows = _rows(database, self.id)
+                return {name: text for app, row in rows.items() for name, text in parts_of(app, row).items()}, seen
+            except StoreError as error:
+                raise StoreError(f"{shown(path)}, '{self.id}': {error.message}", hint=error.hint) from error
 
     def made(self, parts: Mapping[str, str]) -> Collection[str]:
         """See `Store.made`: so their notes say."""

@@ -32,7 +32,8 @@ _NESTED = {"codex": "config"}
 """The member of `settings_config` that is a text of its own: the whole config.toml (provider.rs)."""
 
 _PLAIN = ("name", "website_url", "notes")
-_MISREAD = "CC Switch itself reads it as nothing. Open the row in CC Switch, save it, and run the command again."
+MEND = "Open the row in CC Switch and save it, or delete it there, and run the command again."
+_MISREAD = f"CC Switch itself reads it as nothing. {MEND}"
 
 
 @dataclass(frozen=True)

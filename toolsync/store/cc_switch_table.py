@@ -14,7 +14,7 @@ from typing import Any
 
 from toolsync.disk import shown
 from toolsync.errors import StoreError
-from toolsync.store.cc_switch_row import COLUMNS, Row
+from toolsync.store.cc_switch_row import COLUMNS, MEND, Row
 
 RowKey = tuple[str, str]
 """`id` and `app_type`."""
@@ -73,7 +73,7 @@ def _text(value: object, app: str = "") -> str:
         pass
     raise StoreError(
         f"a column of CC Switch's row for {app} is no text" if app else "CC Switch's database is no text",
-        hint="Open the row in CC Switch, save it, and run the command again.",
+        hint=MEND,
     )
 
 

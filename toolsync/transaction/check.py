@@ -64,7 +64,7 @@ def steps(writes: Sequence[Write]) -> tuple[Step, ...]:
     _refuse_twins(found)
     for step in found:
         _refuse_strangers(step)
-        _refuse_read_only(step)
+        stop_at_read_only(step.write.path, step.before.status)
     return found
 
 
@@ -144,10 +144,14 @@ def _user(number: int) -> str:
         return f"user {number}"
 
 
-def _refuse_read_only(step: Step) -> None:
-    path, status = step.write.path, step.before.status
+def stop_at_read_only(path: Path, status: os.stat_result | None) -> None:
+    """Let a file pass that can be written, as far as can be told; `status` is None where none is there.
+
+    Raises:
+        FileError: it or its folder is read-only.
+    """
     if status is not None:
-        _refuse_read_only_file(path, status.st_mode)
+        _stop_at_read_only_file(path, status.st_mode)
     folder = next(parent for parent in path.parents if disk.is_there(parent))
     if not folder.is_dir():
         raise FileError(f"{disk.shown(folder)} is a file where a folder should be", hint="Move it away.")
@@ -158,7 +162,7 @@ def _refuse_read_only(step: Step) -> None:
         )
 
 
-def _refuse_read_only_file(path: Path, mode: int) -> None:
+def _stop_at_read_only_file(path: Path, mode: int) -> None:
     # Root may write to a file that is 0444, and whoever made it so would not thank us for it.
     if not stat.S_IMODE(mode) & _ANY_WRITE:
         raise FileError(
