@@ -56,6 +56,15 @@ WRONG = {
     "another folder": (TOOL.replace('"a.json"', '"../a"'), ["3: file[0].overlay: '../a' is no name of a file in this"]),
     "layer": (TOOL + '[[layer]]\nname = "x"\n', ["6: layer[0]: the table must say one of file, overlay, environment"]),
     "trace": (TOOL + '[trace]\nkey = "x"\n', ["7: trace.key: 'x' is not a list"]),
+    "request": (
+        TOOL + '[request]\nheader = {}\npath = "chat"\nheaders = { key = "a b" }\n',
+        [
+            "7: request.header: there is no such field; did you mean 'headers'?",
+            "8: request.path: 'chat' must begin with '/'",
+            "9: request.headers.key: 'a b' is no name of a header",
+        ],
+    ),
+    "processes": (TOOL + "[processes]\nlive = 1\n", ["7: processes.live: 1 is not true or false"]),
     "no TOML": ("x = = 1\n", ["1:5: this is no value"]),
 }
 

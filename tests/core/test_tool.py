@@ -14,7 +14,7 @@ from toolsync.errors import TemplateError
 from toolsync.facts import RAW_KEY_FACTS
 from toolsync.overlay import check, facts_named
 from toolsync.registry import is_installed, named, tools
-from toolsync.tool import Layer, Reader, Slot, Tool, read_tool, slot
+from toolsync.tool import Layer, Processes, Reader, Request, Slot, Tool, read_tool, slot
 
 SHIPPED = sorted(path for path in (resources.folder("templates") / "tools").iterdir() if path.is_dir())
 ALL = tools(Path("/nonexistent"))
@@ -168,6 +168,26 @@ BAD: dict[str, tuple[dict[str, str], str]] = {
     "layer of no file": (
         {"tool.toml": f'{MANIFEST}[[layer]]\nname = "user"\noverlay = "x.json"', "s.json": "{}"},
         "t/tool.toml: layer 'user': no [[file]] has 'x.json'",
+    ),
+    "header of a question that is not asked": (
+        {"tool.toml": f'{TRACE}key = ["a"]\n[request]\nheaders = {{ org = "X-Org" }}', "s.json": "{}"},
+        "t/tool.toml: request.headers speaks of 'org', which no trace asks",
+    ),
+    "reference without a name": (
+        {"tool.toml": f'{MANIFEST}[request]\nreferences = ["${{X}}"]', "s.json": "{}"},
+        "t/tool.toml: request.references: '${X}' is no reference",
+    ),
+    "reference that is nothing but a name": (
+        {"tool.toml": f'{MANIFEST}[request]\nreferences = ["NAME"]', "s.json": "{}"},
+        "t/tool.toml: request.references: 'NAME' is no reference",
+    ),
+    "place that is no path": (
+        {"tool.toml": f'{MANIFEST}[request]\nruns = ["a b"]', "s.json": "{}"},
+        "'a b' is no path: cannot read on at character 2",
+    ),
+    "processes of a program that there is not": (
+        {"tool.toml": f'{MANIFEST}[trace.x]\nkey = ["k"]\n[processes.y]\nlive = true', "s.json": "{}"},
+        "t/tool.toml: processes.y: the trace has no such program",
     ),
     "layer of unknown format": (
         {"tool.toml": f'{MANIFEST}[[layer]]\nname = "user"\nfile = "~/.rc"', "s.json": "{}"},
@@ -349,3 +369,67 @@ def test_every_shipped_overlay_names_known_facts_only() -> None:
     for one in ALL.values():
         for row in one.files:
             check(row.document.data)
+
+
+# Request and processes
+
+
+def test_headers_are_the_dialects_where_nothing_is_said() -> None:
+    for dialect, header in (("openai-chat", "authorization"), ("anthropic-messages", "x-api-key")):
+        assert tool(f'speaks = ["{dialect}"]\n{MANIFEST}').request.headers["key"] == header
+    assert tool(MANIFEST).request.headers == {}
+
+
+def test_a_request_is_as_the_table_says() -> None:
+    read = tool(
+        f"""speaks = ["openai-chat"]
+{TRACE}key = ["k"]
+org = ["$ORG"]
+[request]
+headers = {{ key = "api-key", org = "OpenAI-Organization" }}
+path = "/chat"
+streams = false
+references = ["${{NAME}}"]
+environment = ["env"]
+at_start = ["A"]
+runs = ["helper"]
+trims = true
+timeout_seconds = 30
+"""
+    ).request
+    headers = {"key": "api-key", "x_key": "x-api-key", "org": "OpenAI-Organization"}
+    assert read == Request(headers, "/chat", False, ("${NAME}",), ("env",), ("A",), ("helper",), True, 30)
+
+
+def test_processes_are_the_tools_commands_and_on_a_desktop_those_that_write_back() -> None:
+    head = 'running = ["editor"]\n[detect]\ncommands = ["t"]\n'
+    one = tool(f"{head}{MANIFEST}")
+    assert one.processes == {"": Processes(("t",))}
+    two = tool(f'{head}{MANIFEST}[trace.a]\nkey = ["k"]\n[trace.b]\nkey = ["k"]\n[processes.a]\ndesktop = true\n')
+    assert two.processes == {"a": Processes(("editor",), is_desktop=True), "b": Processes(("t",))}
+    named = tool(f"{head}{MANIFEST}[processes]\nnames = ['x']\nlive = true\n")
+    assert named.processes == {"": Processes(("x",), is_live=True)}
+
+
+def test_layers_that_are_not_read_are_kept_apart() -> None:
+    read = tool(f'{MANIFEST}[[layer]]\nname = "state"\nfile = "~/x.json"\nunread = true\n')
+    assert [layer.name for layer in read.layers] == ["s.json"], "its own files, as without any layer"
+    assert [layer.name for layer in read.unread] == ["state"]
+    read = tool(
+        f"""{MANIFEST}
+[[layer]]
+name = "user"
+overlay = "s.json"
+[[layer]]
+name = "policy"
+file = "<root>/etc/x.json"
+managed = true
+[[layer]]
+name = "variables"
+file = "~/.x/.env"
+format = "dotenv"
+unread = true
+"""
+    )
+    assert [(layer.name, layer.is_managed) for layer in read.layers] == [("user", False), ("policy", True)]
+    assert [(layer.name, layer.format) for layer in read.unread] == [("variables", "dotenv")]

@@ -45,6 +45,7 @@ LOW = tree("low", {"a": "low", "b": "low-b", "t": {"k.x": "dotted"}, "n": 5, "f"
 HIGH = tree("high", {"a": "high", "e": "", "l": [{"id": "x y", "v": "item"}], "m": "pre/model"})
 MOUNTED = tree("state", {"v": "mounted", "planThing": "P", "p": {"a.b": {"u": "deep"}}}, at="state")
 DEAF = tree("deaf", {"b": "deaf-b", "t": {"k.x": "no"}}, ignores=("b", "t"))
+PARTLY = tree("partly", {"t": {"k.x": "partly", "other": "partly"}}, ignores=('t."k.x"',))
 EMPTIED = tree("emptied", {"b": ""})
 
 RULES: dict[str, tuple[Sequence[Tree], dict[str, Sequence[str]], tuple[str, str, str]]] = {
@@ -77,6 +78,8 @@ RULES: dict[str, tuple[Sequence[Tree], dict[str, Sequence[str]], tuple[str, str,
     "mounted elsewhere": ([LOW, MOUNTED], {"q": ["v"]}, ("", "", "")),
     "ignored key": ([LOW, DEAF], {"q": ["b"]}, ("low-b", "b", "low")),
     "ignored table": ([LOW, DEAF], {"q": ['t."k.x"']}, ("dotted", 't."k.x"', "low")),
+    "ignored path": ([LOW, PARTLY], {"q": ['t."k.x"']}, ("dotted", 't."k.x"', "low")),
+    "beside an ignored path": ([LOW, PARTLY], {"q": ["t.other"]}, ("partly", "t.other", "partly")),
     "expression": ([HIGH], {"q": ["m ~ ^pre/(.*)$"]}, ("model", "m", "high")),
     "expression that finds nothing": ([HIGH], {"q": ["m ~ ^other/(.*)$", "a"]}, ("high", "a", "high")),
     "variable": ([LOW], {"q": ["$SET", "a"]}, ("from-env", "$SET", "environment")),

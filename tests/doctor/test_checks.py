@@ -54,6 +54,14 @@ def claude(**variables: str) -> dict[str, str | bytes]:
 
 
 NONE: list[tuple[str, str]] = []
+
+
+def codex(base: str, rest: str = "", *, name: str = "r", top: str = "") -> dict[str, str | bytes]:
+    """Codex's file with a provider of one's own."""
+    table = f'[model_providers.{name}]\nbase_url = "{base}"\n{rest}'
+    return {CODEX: f'{top}model_provider = "{name}"\n{table}'}
+
+
 STRICT = demo(DEMO.replace('"jsonc"', '"json-no-bom"'))
 VENDOR = demo(DEMO.replace('"url", ', '"url", "$DEMO_URL", '))
 
@@ -288,9 +296,7 @@ ROWS: dict[str, dict[str, Row]] = {
         ),
         "Codex's, which is not there": Row(
             [("key_helper_failed", "sure")],
-            {
-                CODEX: 'model_provider = "r"\n[model_providers.r]\nbase_url = "http://h"\nauth = { command = "no-such-program", args = [] }\n'
-            },
+            codex("http://h", 'auth = { command = "no-such-program", args = [] }\n'),
             tool="codex",
         ),
         "a repository's is not run": Row(
@@ -422,7 +428,7 @@ ROWS: dict[str, dict[str, Row]] = {
         "the model of a project": Row(
             [("config_shadowed", "sure")],
             {
-                CODEX: f'model = "m"\nmodel_provider = "toolsync"\n[model_providers.toolsync]\nbase_url = "{GATEWAY}"\n',
+                **codex(GATEWAY, name="toolsync", top='model = "m"\n'),
                 "project/.codex/config.toml": 'model = "theirs"\n',
             },
             tool="codex",

@@ -297,7 +297,8 @@ ROWS: dict[str, Row] = {
     "config-toml: a variable that the service reads": Row(
         "config-toml",
         {
-            "service.toml": '[api]\nbase_url = "http://h/v1"\napi_key = "${RELAY_KEY}"\ntimeout_seconds = 60\n[model]\nname = "m"\n'
+            "service.toml": '[api]\nbase_url = "http://h/v1"\napi_key = "${RELAY_KEY}"\ntimeout_seconds = 60\n'
+            '[model]\nname = "m"\n'
         },
         "http://h/v1/chat/completions",
         [("authorization", KEY, "variable", "config.toml", "api.api_key", 3)],
@@ -307,14 +308,18 @@ ROWS: dict[str, Row] = {
     "settings-json: comments are no matter": Row(
         "settings-json",
         {
-            "service.json": '{ // mine\n"baseUrl": "http://h/v1/",\n"apiKey": "x",\n"requestTimeout": 5000, "enableStreaming": false}'
+            "service.json": '{ // mine\n"baseUrl": "http://h/v1/",\n"apiKey": "x",\n'
+            '"requestTimeout": 5000, "enableStreaming": false}'
         },
         "http://h/v1/chat/completions",
         [("authorization", "x", "literal", "settings.json", "apiKey", 3)],
         more={"timeout_seconds": 5.0, "streams": False},
     ),
 }
-PATHS = '[profiles.work.tool.config-toml]\npaths = ["~/service.toml"]\n[profiles.work.tool.settings-json]\npaths = ["~/service.json"]\n'
+PATHS = "".join(
+    f'[profiles.work.tool.{tool}]\npaths = ["~/{file}"]\n'
+    for tool, file in {"config-toml": "service.toml", "settings-json": "service.json"}.items()
+)
 RC = f"# mine\nexport ANTHROPIC_AUTH_TOKEN={OTHER}\n"
 
 

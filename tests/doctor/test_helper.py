@@ -1,0 +1,90 @@
+"""The command that a tool runs for its key: run as the tool runs it, and never for longer than its limit."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import needs
+from tests.keys import invented
+from toolsync.doctor import helper
+from toolsync.doctor.helper import Command, printed
+from toolsync.document import Value
+from toolsync.masking import masked
+
+KEY = invented("helper")
+ENVIRON = {"PATH": "/usr/bin:/bin", "HOME": "/"}
+
+
+@pytest.fixture(autouse=True)
+def _posix() -> None:
+    needs(os.name == "posix", "needs a POSIX shell")
+
+
+COMMANDS: dict[str, tuple[Value, tuple[str, ...] | None, str]] = {
+    "a line": ("/opt/x key 'a b'", ("/bin/sh", "-c", "/opt/x key 'a b'"), "/opt/x"),
+    "a line with a variable before it": ("A=1 x y", ("/bin/sh", "-c", "A=1 x y"), "x"),
+    "a line with an open quote": ("x 'y", ("/bin/sh", "-c", "x 'y"), "x"),
+    "a table": ({"command": "x", "args": ["y", 1]}, ("x", "y", "1"), "x"),
+    "a table without arguments": ({"command": "x"}, ("x",), "x"),
+    "an empty line": (" ", None, ""),
+    "an empty table": ({}, None, ""),
+    "something else": (["x"], None, ""),
+}
+
+
+@pytest.mark.parametrize(("value", "argv", "program"), COMMANDS.values(), ids=COMMANDS)
+def test_what_is_run(value: Value, argv: tuple[str, ...] | None, program: str) -> None:
+    command = Command.of(value)
+    assert (command and command.argv, command.program if command else "") == (argv, program)
+
+
+PRINTED = {
+    "the key": (f"echo {KEY}", KEY, ""),
+    "white space around it": (f"printf ' {KEY} \\n\\n'", KEY, ""),
+    "something on stderr too": (f"echo odd >&2; echo {KEY}", KEY, ""),
+    "what the tool's environment holds": ('echo "$HOME"', "/", ""),
+    "it fails": ("echo why >&2; exit 4", None, "it ended with exit code 4: why"),
+    "nothing": ("true", None, "it printed nothing"),
+    "two lines": ("echo a; echo b", None, "it printed 2 lines, and the key is one"),
+    "an unknown program, as the shell says it": ("$NONE no-such-thing", None, "it ended with exit code 127"),
+    "a program that is gone": ("/no/such/thing print", None, "there is no program /no/such/thing"),
+    "one that is not on PATH": ("no-such-thing print", None, "there is no program no-such-thing"),
+}
+
+
+@pytest.mark.parametrize(("line", "key", "problem"), PRINTED.values(), ids=PRINTED)
+def test_what_became_of_it(tmp_path: Path, line: str, key: str | None, problem: str) -> None:
+    command = Command.of(line)
+    assert command is not None
+    found = printed(command, ENVIRON, tmp_path)
+    assert (found.key.reveal() if found.key else None) == key
+    assert found.problem == problem or (problem and found.problem.startswith(problem))
+
+
+def test_a_program_that_is_no_program_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    (tmp_path / "file").chmod(0o600)
+    command = Command.of({"command": str(tmp_path / "file")})
+    assert command is not None
+    assert printed(command, ENVIRON, tmp_path).is_gone
+
+
+def test_it_does_not_run_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(helper, "_SECONDS", 0.3)
+    command = Command.of("sleep 60 & sleep 60; echo late")
+    assert command is not None
+    before = time.monotonic()
+    assert printed(command, ENVIRON, tmp_path).problem == "it did not end within 0.3 s"
+    assert time.monotonic() - before < 10
+
+
+def test_what_it_prints_is_known_as_a_secret_even_where_it_is_none(tmp_path: Path) -> None:
+    command = Command.of(f"echo {KEY}-1; echo {KEY}-1 >&2; exit 1")
+    assert command is not None
+    found = printed(command, ENVIRON, tmp_path)
+    assert found.problem == "it ended with exit code 1: ***"
+    assert masked(f"{KEY}-1") == "***"

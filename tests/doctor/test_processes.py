@@ -1,0 +1,274 @@
+"""Programs that still hold the old value, or do not see a new one; and what was applied and is no longer so."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import needs
+from tests.doctor.home import DEMO, KEY, OTHER, Home, demo
+from toolsync import disk, memory, process
+from toolsync.doctor.checks import CHECKS
+from toolsync.doctor.checks.running import mains
+from toolsync.process import Process
+from toolsync.remembered import NOTHING, FileMemory, LayerMemory, Memory, Remembered, mark
+
+HASHED = bytes(range(32))
+CLAUDE = ".claude/settings.json"
+NEW, OLD = "http://new", "http://old"
+APPLIED = 1_800_000_000.0
+AT = "2027-01-15T08:00:00.000Z"
+SETTINGS = {CLAUDE: json.dumps({"env": {"ANTHROPIC_BASE_URL": NEW, "ANTHROPIC_AUTH_TOKEN": KEY}})}
+
+
+def running(
+    started: float | None, environ: Mapping[str, str] | None = None, *, name: str = "claude", pid: int = 7
+) -> Process:
+    return Process(pid, frozenset({name}), started=started, environ=lambda: environ)
+
+
+def remember(home: Home, tool: str, name: str, *values: Remembered, at: str = AT) -> None:
+    """Memory of a file of the tool's."""
+    layer = LayerMemory(tool, "settings.json", "0" * 64, None, values, applied_at=at)
+    state = home.session().state
+    state.mkdir(parents=True, exist_ok=True)
+    file = str(disk.resolve(home.path(name)))
+    memory.path_in(state).write_bytes(memory.dump(Memory(HASHED, "work", {file: FileMemory(layers=(layer,))})))
+
+
+def causes(home: Home, check: str, tool: str = "claude-code") -> list[tuple[str, str]]:
+    found = CHECKS[check](home.look(tool))
+    return [(finding.cause, finding.certainty) for finding in found]
+
+
+RUNNING: dict[str, tuple[Process, dict[str, str], list[tuple[str, str]]]] = {
+    # what runs, our own environment, what is found; the settings were applied at APPLIED
+    "older, with the old address": (
+        running(APPLIED - 60, {"ANTHROPIC_BASE_URL": OLD}),
+        {},
+        [("tool_not_restarted", "sure")],
+    ),
+    "older, with another key": (
+        running(APPLIED - 60, {"ANTHROPIC_BASE_URL": NEW, "ANTHROPIC_AUTH_TOKEN": OTHER}),
+        {},
+        [("tool_not_restarted", "sure")],
+    ),
+    "older, with the new values": (
+        running(APPLIED - 60, {"ANTHROPIC_BASE_URL": f"{NEW}/", "ANTHROPIC_AUTH_TOKEN": KEY}),
+        {},
+        [],
+    ),
+    "older, without any": (running(APPLIED - 60, {}), {}, []),
+    "older, and not ours to look into": (running(APPLIED - 60), {}, []),
+    "younger": (running(APPLIED + 60, {"ANTHROPIC_BASE_URL": OLD}), {}, []),
+    "what this shell has too: a new start would not mend it": (
+        running(APPLIED - 60, {"ANTHROPIC_BASE_URL": OLD}),
+        {"ANTHROPIC_BASE_URL": OLD},
+        [],
+    ),
+    "of unknown age": (running(None, {"ANTHROPIC_BASE_URL": OLD}), {}, []),
+    "another program": (running(APPLIED - 60, {"ANTHROPIC_BASE_URL": OLD}, name="code"), {}, []),
+}
+
+
+@pytest.mark.parametrize(("one", "environ", "expected"), RUNNING.values(), ids=RUNNING)
+def test_a_program_that_runs(
+    tmp_path: Path, one: Process, environ: dict[str, str], expected: list[tuple[str, str]]
+) -> None:
+    home = Home(tmp_path, environ, processes=[one])
+    home.write(SETTINGS)
+    remember(home, "claude-code", CLAUDE)
+    assert causes(home, "processes") == expected
+
+
+def test_without_a_record_the_files_time_of_change_is_the_hint(tmp_path: Path) -> None:
+    home = Home(tmp_path, processes=[running(APPLIED - 60, {"ANTHROPIC_BASE_URL": OLD})])
+    home.write(SETTINGS)
+    os.utime(home.path(CLAUDE), (APPLIED, APPLIED))
+    (finding,) = CHECKS["processes"](home.look("claude-code"))
+    assert finding.cause == "tool_not_restarted"
+    assert finding.evidence == (
+        "Claude Code (pid 7) started 60 s before ~/.claude/settings.json was changed",
+        "it still has ANTHROPIC_BASE_URL=http://old",
+    )
+    assert finding.values["pid"] == "7"
+
+
+def test_one_that_reads_its_settings_at_its_start_is_named_where_toolsync_wrote_them_since(tmp_path: Path) -> None:
+    home = Home(tmp_path, processes=[running(APPLIED - 7200, {}, name="codex")])
+    home.write({".codex/config.toml": 'model = "m"\n'})
+    assert causes(home, "processes", "codex") == [], "a time of change alone is too little"
+    remember(home, "codex", ".codex/config.toml")
+    assert causes(home, "processes", "codex") == [("tool_not_restarted", "likely")]
+
+
+def test_an_editor_is_named_by_its_main_process() -> None:
+    main, window, alone = (running(1.0, pid=1), running(2.0, pid=2), running(3.0, pid=9))
+    found = mains([main, replace(window, parent=1), replace(alone, parent=0)])
+    assert [one.pid for one in found] == [1, 9]
+
+
+UNSEEN = {
+    "a terminal's, older than the variable": ("", "env_not_refreshed"),
+    "an editor's, started from the desktop": ("[processes]\nnames = ['demo']\ndesktop = true\n", "gui_env_missing"),
+}
+
+
+@pytest.mark.parametrize(("more", "cause"), UNSEEN.values(), ids=UNSEEN)
+def test_a_variable_that_it_needs_and_does_not_have(tmp_path: Path, more: str, cause: str) -> None:
+    home = Home(tmp_path, {"DEMO_KEY": KEY}, processes=[running(APPLIED, {"PATH": "/bin"}, name="demo")])
+    home.write({".demo/settings.json": "{}", ".bashrc": "export DEMO_KEY=x\n"})
+    (finding,) = CHECKS["processes"](home.look(demo(DEMO + more)))
+    assert (finding.cause, finding.values["variable"]) == (cause, "DEMO_KEY")
+    assert "set at ~/.bashrc:1, for new shells only" in finding.evidence
+    assert KEY not in repr(finding)
+
+
+@pytest.mark.parametrize("environ", [{"DEMO_KEY": KEY}, None], ids=["it has it", "not ours to look into"])
+def test_a_variable_that_it_has(tmp_path: Path, environ: dict[str, str] | None) -> None:
+    home = Home(tmp_path, {"DEMO_KEY": KEY}, processes=[running(APPLIED, environ, name="demo")])
+    assert list(CHECKS["processes"](home.look(demo()))) == []
+
+
+def test_what_launchd_does_not_hand_to_the_desktop(tmp_path: Path) -> None:
+    tool = demo(f"{DEMO}[processes]\nnames = ['demo']\ndesktop = true\n")
+    home = Home(tmp_path, {"DEMO_KEY": KEY})
+    for handed, expected in (({}, ["gui_env_missing"]), ({"DEMO_KEY": "x"}, []), (None, [])):
+        look = home.look(tool)
+        look.world.__dict__["desktop"] = handed
+        assert [finding.cause for finding in CHECKS["desktop"](look)] == expected
+
+
+@contextmanager
+def started(place: Path, **environ: str) -> Iterator[int]:
+    """A real program `claude`, running with these variables."""
+    sleep = shutil.which("sleep")
+    needs(sleep and Path("/proc/self/environ").exists(), "needs Linux, and a program to run")
+    copy = place / "bin" / "claude"
+    copy.parent.mkdir()
+    shutil.copy(str(sleep), copy)
+    with subprocess.Popen([copy, "60"], env=environ) as child:
+        try:
+            yield child.pid
+        finally:
+            child.kill()
+
+
+def test_a_real_program_that_was_started_before_the_file_was_written(tmp_path: Path) -> None:
+    with started(tmp_path, ANTHROPIC_BASE_URL=OLD) as pid:
+        time.sleep(0.1)
+        home = Home(tmp_path)
+        home.write(SETTINGS)
+        home.processes = process.running()
+        findings = list(CHECKS["processes"](home.look("claude-code")))
+    assert [(finding.cause, finding.values["pid"]) for finding in findings] == [("tool_not_restarted", str(pid))]
+
+
+# What was applied.
+
+
+def secret(path: str, value: str) -> Remembered:
+    return Remembered(path, None, "memory", mark(value, HASHED), secret=True)
+
+
+def plain(path: str, value: str) -> Remembered:
+    return Remembered(path, None, "memory", mark(value))
+
+
+DRIFT: dict[str, tuple[list[Remembered], list[str]]] = {
+    "as it was written": ([plain("env.ANTHROPIC_BASE_URL", NEW), secret("env.ANTHROPIC_AUTH_TOKEN", KEY)], []),
+    "another address": ([plain("env.ANTHROPIC_BASE_URL", OLD)], ["~/.claude/settings.json:1 (env.ANTHROPIC_BASE_URL)"]),
+    "another key": (
+        [secret("env.ANTHROPIC_AUTH_TOKEN", OTHER)],
+        ["~/.claude/settings.json:1 (env.ANTHROPIC_AUTH_TOKEN)"],
+    ),
+    "gone": ([plain("env.ANTHROPIC_MODEL", "m")], ["~/.claude/settings.json (env.ANTHROPIC_MODEL)"]),
+    "empty, and it must be": ([Remembered("env.ANTHROPIC_MODEL", None, "memory", NOTHING)], []),
+    "where nobody looks": ([plain("theme", "dark")], []),
+}
+
+
+@pytest.mark.parametrize(("values", "expected"), DRIFT.values(), ids=DRIFT)
+def test_what_was_applied_against_what_stands_there(
+    tmp_path: Path, values: list[Remembered], expected: list[str]
+) -> None:
+    home = Home(tmp_path)
+    home.write(SETTINGS)
+    remember(home, "claude-code", CLAUDE, *values)
+    findings = list(CHECKS["drift"](home.look("claude-code")))
+    assert [finding.values["place"] for finding in findings] == expected
+    assert {finding.cause for finding in findings} <= {"config_drift"}
+    assert all(finding.fix and finding.fix.argv == ("apply", "--tool", "claude-code") for finding in findings)
+
+
+def test_a_memory_that_cannot_be_read_says_nothing(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.write(SETTINGS)
+    state = home.session().state
+    state.mkdir()
+    memory.path_in(state).write_text("{")
+    assert causes(home, "drift") == []
+
+
+# Keys in clear.
+
+
+@pytest.fixture
+def open_home() -> Iterator[Home]:
+    """A home that every user can walk into."""
+    with tempfile.TemporaryDirectory(prefix="toolsync-open-") as name:
+        place = Path(name).resolve()
+        is_open = os.name == "posix" and all(folder.stat().st_mode & stat.S_IXOTH for folder in place.parents)
+        needs(is_open, "needs modes of files, and a folder for temporary files that everybody can walk into")
+        place.chmod(0o755)
+        home = Home(place)
+        home.write({".demo/settings.json": "{}"})
+        for folder in home.path(".demo/settings.json").parents:
+            if folder.is_relative_to(place):
+                folder.chmod(0o755)
+        yield home
+
+
+MODES: dict[str, tuple[int, int, dict[str, str], list[str]]] = {
+    "open": (0o644, 0o755, {"key": KEY}, ["key_file_readable"]),
+    "shut": (0o600, 0o755, {"key": KEY}, []),
+    "in a shut folder": (0o644, 0o700, {"key": KEY}, []),
+    "a reference that the tool expands": (0o644, 0o755, {"key": "{env:K}"}, []),
+    "another tool's reference": (0o644, 0o755, {"key": "${K}"}, []),
+    "no key": (0o644, 0o755, {}, []),
+}
+
+
+@pytest.mark.parametrize(("mode", "folder", "settings", "expected"), MODES.values(), ids=MODES)
+def test_a_key_that_every_user_can_read(
+    open_home: Home, mode: int, folder: int, settings: dict[str, str], expected: list[str]
+) -> None:
+    open_home.environ["K"] = KEY
+    open_home.write({".demo/settings.json": json.dumps(settings)}, mode)
+    open_home.path(".demo").chmod(folder)
+    assert [finding.cause for finding in CHECKS["modes"](open_home.look(demo()))] == expected
+
+
+def test_a_key_that_git_would_take_along(tmp_path: Path) -> None:
+    needs(shutil.which("git"), "needs git")
+    home = Home(tmp_path, {"PATH": os.environ["PATH"]})
+    home.write({".demo/settings.json": json.dumps({"key": KEY})})
+    look = demo()
+    assert list(CHECKS["repositories"](home.look(look))) == [], "outside every repository"
+    subprocess.run(
+        ["git", "init", "-q", str(home.home)], check=True, env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    )
+    assert [finding.cause for finding in CHECKS["repositories"](home.look(look))] == ["key_in_git"]
+    home.write({".gitignore": "/.demo/\n"})
+    assert list(CHECKS["repositories"](home.look(look))) == []

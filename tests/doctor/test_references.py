@@ -1,0 +1,66 @@
+"""References: what a tool expands in its settings, what stands literally, and what is a key and no reference."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from toolsync.doctor.references import expanded, stray, variable
+
+ENVIRON = {"A": "x", "B_C": "y", "EMPTY": ""}
+EXPANDED: dict[str, tuple[str, list[str], tuple[str, tuple[str, ...]]]] = {
+    "braces": ("${A}", ["${NAME}"], ("x", ("A",))),
+    "in the middle": ("http://${A}/v1/${B_C}", ["${NAME}"], ("http://x/v1/y", ("A", "B_C"))),
+    "bare": ("$A/$B_C", ["$NAME"], ("x/y", ("A", "B_C"))),
+    "bare ends with the name": ("$AB", ["$NAME"], ("", ("AB",))),
+    "opencode's": ("{env:A}", ["{env:NAME}"], ("x", ("A",))),
+    "either": ("{env:A}${B_C}", ["${NAME}", "{env:NAME}"], ("xy", ("A", "B_C"))),
+    "not its own": ("{env:A}", ["${NAME}"], ("{env:A}", ())),
+    "none": ("${A}", [], ("${A}", ())),
+    "not set": ("${NO}", ["${NAME}"], ("", ("NO",))),
+    "empty": ("${EMPTY}", ["${NAME}"], ("", ("EMPTY",))),
+    "no name": ("${1}", ["${NAME}"], ("${1}", ())),
+}
+
+
+@pytest.mark.parametrize(("text", "spellings", "expected"), EXPANDED.values(), ids=EXPANDED)
+def test_what_is_expanded(text: str, spellings: list[str], expected: tuple[str, tuple[str, ...]]) -> None:
+    assert expanded(text, spellings, ENVIRON) == expected
+
+
+STRAY = {
+    "${KEY}": "KEY",
+    "${KEY:-none}": "KEY",
+    "${env:MY_KEY}": "MY_KEY",
+    "$KEY": "KEY",
+    "$env:MY_KEY": "MY_KEY",
+    "%MY_KEY%": "MY_KEY",
+    "{env:MY_KEY}": "MY_KEY",
+    "{{ .MY_KEY }}": "MY_KEY",
+    "${{ secrets.MY_KEY }}": "MY_KEY",
+    "os.environ/MY_KEY": "MY_KEY",
+    "process.env.MY_KEY": "MY_KEY",
+    '"${MY_KEY}"': "MY_KEY",
+    "Bearer $MY_KEY": "MY_KEY",
+}
+
+
+@pytest.mark.parametrize(("text", "name"), STRAY.items(), ids=STRAY)
+def test_a_reference_is_known_in_whatever_spelling(text: str, name: str) -> None:
+    assert stray(text)
+    assert variable(text) == name
+
+
+@pytest.mark.parametrize(
+    "text", ["", "sk-abc123", "a$b", "$", "%", "50%", "{}", "!aB3dE5fG7", "x{env:A}y", "<", "a<b>", "${", "p@ss%word%1"]
+)
+def test_what_may_be_a_key_is_no_reference(text: str) -> None:
+    assert stray(text) == ""
+
+
+@pytest.mark.parametrize("text", ["{{ " * 30_000, "<" + "a " * 50_000, "${" + "A:-" * 40_000, "!" * 100_000], ids=len)
+def test_a_long_text_takes_no_time(text: str) -> None:
+    before = time.monotonic()
+    assert stray(text) == ""
+    assert time.monotonic() - before < 1
