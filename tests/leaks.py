@@ -53,6 +53,11 @@ ALLOWED: Sequence[tuple[str, str, str]] = (
         r"file config/profile\.toml",
         "the user's mistake that the test is about",
     ),
+    (
+        r"doctor/test_(effective|checks|healthy|processes|helper).py::",
+        r"file (home|root)/.*",
+        "the settings that are looked at, with the user's own keys in them",
+    ),
     (r"^$", r"(file|name of) leaking\d+/inner/.*", "the check's own tests: what it must find"),
     (
         r"gitguard/test_apply.py::",
@@ -63,6 +68,16 @@ ALLOWED: Sequence[tuple[str, str, str]] = (
         r"^$",  # rooms that the tests of the transaction share
         r"file rooms\d+/\d+/(dotfiles/real|linked|new/deep/file|other name)",
         "the files that a transaction is told to write, in the tests of how it is interrupted",
+    ),
+    (
+        r"acceptance/test_crash_table.py::",
+        r"file machine-\d+/home/(\.cline/data/(secrets|settings/providers)|[ab]/settings|new/deep/settings)\.json",
+        "the user's own keys, and the plaintext way, agreed to",
+    ),
+    (
+        r"acceptance/test_crash_table.py::",
+        r"file machine-\d+/home/([ab]/config\.toml|b/other name|new/deep/config\.toml)",
+        "likewise",
     ),
     (
         r"secret/test_reference.py::",

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from toolsync import __version__, render, screen
-from toolsync.cli import keys, leaving, profiles, starting, streams, work
+from toolsync.cli import doctoring, keys, leaving, profiles, starting, streams, work
 from toolsync.cli.context import run
 from toolsync.errors import BugError, InterruptedRunError, OutputError, ToolsyncError, UsageError
 from toolsync.session import default_state
@@ -24,7 +24,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for part in (starting, work, profiles, keys, leaving):
+for part in (starting, work, doctoring, profiles, keys, leaving):
     app.add_typer(part.app)
 
 
@@ -33,7 +33,9 @@ def main(arguments: Sequence[str]) -> int:
     streams.prepare()
     run.begin(json="--json" in arguments)
     try:
-        _tree()(args=list(arguments), prog_name="toolsync", standalone_mode=False)
+        code = _tree()(args=list(arguments), prog_name="toolsync", standalone_mode=False)
+        if code == InterruptedRunError.exit_code:  # how typer passes Ctrl-C on, but for one at a question
+            raise KeyboardInterrupt
     except ToolsyncError as error:
         return _failed(arguments, error)
     except (KeyboardInterrupt, typer.Abort):

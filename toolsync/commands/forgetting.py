@@ -31,7 +31,7 @@ def expect(session: Session, names: Collection[str]) -> None:
 
 def tidied(session: Session) -> tuple[Message, ...]:
     """Remove what an earlier run left in the keyring; why that could not be done."""
-    if not state_folder.noted(session.state):
+    if not state_folder.has_note(session.state):
         return ()
     try:
         with lock.held(session.state, _WAIT_SECONDS):
@@ -50,12 +50,14 @@ def removed(session: Session) -> list[str]:
         SecretError: the keyring does not let them go; the note stays.
         MemoryFileError, FileError: nobody can tell which they are; the note stays.
     """
-    noted = state_folder.noted(session.state)
-    if not noted or traces(session.state):  # what an interrupted run needs is not known before it is ended
+    if not state_folder.has_note(session.state):
         return []
+    if traces(session.state):  # what an interrupted run needs is not known before it is ended
+        return []
+    noted = state_folder.noted(session.state)
     memory = memories.read(memories.path_in(session.state))
     idle = sorted(noted.difference(*map(vault_names, memory.files.values())))
-    vault = session.open_vault()
-    gone = [name for name in idle if vault.remove(name)]
+    vault = session.open_vault() if idle else None
+    gone = [name for name in idle if vault and vault.remove(name)]
     state_folder.note(session.state, frozenset())
     return gone

@@ -44,6 +44,11 @@ def noted(state: Path) -> frozenset[str]:
         return frozenset()
 
 
+def has_note(state: Path) -> bool:
+    """Whether there is such a note, or the draft of one."""
+    return disk.is_there(state / NOTE) or disk.is_there(state / _DRAFT)
+
+
 def note(state: Path, names: frozenset[str]) -> None:
     """Write them down, durably, under the lock that the caller holds; none: the note goes.
 
@@ -52,6 +57,7 @@ def note(state: Path, names: frozenset[str]) -> None:
     """
     try:
         if not names:
+            disk.unlink(state / _DRAFT)
             disk.unlink(state / NOTE)
         elif names != noted(state):
             content = json.dumps({"schema": "toolsync/forgetting/1", "names": sorted(names)}, indent=2) + "\n"
