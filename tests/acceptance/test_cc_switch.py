@@ -312,6 +312,31 @@ def test_what_cc_switch_wrote_into_our_row_is_drift_and_is_set_right(machine: Ma
     assert (ours.row("claude"), ours.row("codex")) == (None, None)
 
 
+def test_undo_says_what_cc_switch_took_into_another_row(machine: Machine, newest: Home) -> None:
+    assert machine.toolsync(*APPLY).code == 0
+    newest.run("INSERT INTO providers (id, app_type, name, settings_config) VALUES ('x', 'claude', 'Third', '{}')")
+    newest.click("claude", "x")  # what is chosen was 'Own', and our values go there
+    assert settings(newest, "claude", "own")["env"]["ANTHROPIC_BASE_URL"] == ADDRESS
+    text = "warning: 'Own' for claude has values like ours in it, which CC Switch takes into a row at a click: "
+    ran = machine.toolsync("undo", "--yes")
+    assert (ran.code, ran.out.count(text), "'Third'" in ran.out) == (0, 1, False), ran.out
+
+
+def test_undo_says_that_a_login_goes_with_the_row(machine: Machine, ours: Home) -> None:
+    login = '{"tokens": {"refresh_token": "rt-invented"}}'
+    sql = "UPDATE providers SET settings_config = json_set(settings_config, '$.auth', json(?)) WHERE id = ?"
+    ours.run(sql, login, ROW)
+    for app in ("claude", "codex"):
+        ours.choose(app, "own")
+    text = "warning: Our row for Codex has a ChatGPT login in it, which CC Switch put there at a click"
+    ours.put(".codex/auth.json", login)
+    assert text not in machine.toolsync("undo").out
+    (machine.home / ".codex/auth.json").unlink()
+    unanswered = machine.toolsync("undo")
+    assert (unanswered.code, unanswered.out.count(text)) == (2, 1), unanswered
+    assert machine.toolsync("undo", "--yes").code == 0
+
+
 def test_a_row_that_its_user_took_out_is_made_anew(machine: Machine, newest: Home) -> None:
     assert machine.toolsync(*APPLY).code == 0
     newest.run("DELETE FROM providers WHERE id = ? AND app_type = 'codex'", ROW)

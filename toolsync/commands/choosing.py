@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from toolsync import registry
 from toolsync.commands.claims import Claim, claims
+from toolsync.commands.copies import addresses
 from toolsync.commands.fitting import Scope, Skipped, ToolPlan, fitted, narrowed
-from toolsync.commands.stores import Address, container
+from toolsync.commands.stores import Address, Shelf, container
 from toolsync.commands.tracing import Notice
 from toolsync.errors import PlanRefusedError, UsageError
 from toolsync.plan import FilePlan
@@ -164,3 +165,14 @@ def store_warnings(
     live = {row.app for row in plan.tool.files if row.of in planned}
     rows = {Address.parse(file.path).app for file in files if file.container == str(shelf.path) and file.is_change}
     return tuple(Notice(plan.tool.title, text) for text in shelf.warnings(live, rows))
+
+
+def parting_notices(tool: Tool, shelves: Iterable[Shelf], files: Collection[FilePlan]) -> tuple[Notice, ...]:
+    """What the tool's store has to say before rows of it are taken away."""
+    apps, said = {row.app for row in tool.files if row.part}, dict[str, None]()
+    for shelf in shelves:
+        places = [Address.parse(file.path) for file in files if file.container and file.is_change and not file.after]
+        gone = {place.app for place in places if (place.path, place.profile) == (shelf.path, shelf.profile)}
+        if gone & apps:
+            said |= dict.fromkeys(shelf.parting(gone & apps, addresses(files)))
+    return tuple(Notice(tool.title, text) for text in said)

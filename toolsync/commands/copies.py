@@ -23,7 +23,7 @@ def copies(files: Iterable[FilePlan]) -> tuple[Path, ...]:
     """
     ours = [file for file in files if file.remembered and file.format != "gitignore"]
     known = {Path(file.container or file.path) for file in ours}
-    marks = {b"toolsync"} | {mark for file in ours if file.remembered for mark in _addresses(file.remembered)}
+    marks = {b"toolsync"} | addresses(ours)
     found: dict[Path, None] = {}
     for path in sorted(known):
         beside = (copy for copy in _beside(path) if copy not in known)
@@ -31,6 +31,11 @@ def copies(files: Iterable[FilePlan]) -> tuple[Path, ...]:
         if any(_holds(copy, marks) for copy in _listed(path.parent / _BACKUPS)):
             found[path.parent / _BACKUPS] = None
     return tuple(found)
+
+
+def addresses(files: Iterable[FilePlan]) -> set[bytes]:
+    """Those that toolsync wrote into planned files."""
+    return {address for file in files if file.remembered for address in _addresses(file.remembered)}
 
 
 def _addresses(memory: FileMemory) -> Iterator[bytes]:

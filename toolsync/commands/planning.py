@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from toolsync import disk, registry
 from toolsync import memory as memories
 from toolsync.commands import aside
-from toolsync.commands.choosing import chosen, fitting, store_warnings, switched_off
+from toolsync.commands.choosing import chosen, fitting, parting_notices, store_warnings, switched_off
 from toolsync.commands.claims import stop_at_claimed
 from toolsync.commands.fitting import Scope, Skipped, ToolPlan, Wish, remembered_tools
 from toolsync.commands.guarding import ignored_lines
@@ -208,7 +208,12 @@ def plan_undo(session: Session, tools: Sequence[str]) -> Plan:
     files = {**table.plans(), **table.ignore_plans({})}
     watch, tools_given = Watch(session), [known[name] for name in sorted(table.in_scope) if name in known]
     Reading(session, known, table.files, files).stop_at_old_keys(tools_given)
-    given = tuple(ToolPlan(tool, None, None, notices=(*watch.notices(tool, files.values()),)) for tool in tools_given)
+
+    def notices(tool: Tool) -> tuple[Notice, ...]:
+        planned = files.values()
+        return (*watch.notices(tool, planned), *parting_notices(tool, rack.used, planned))
+
+    given = tuple(ToolPlan(tool, None, None, notices=notices(tool)) for tool in tools_given)
     return Plan(
         None,
         given,

@@ -103,6 +103,10 @@ class Shelf:
         """See `Store.warnings`."""
         return self.store.warnings(self.path, live, rows)
 
+    def parting(self, rows: Collection[str], addresses: Collection[bytes]) -> tuple[str, ...]:
+        """See `Store.parting`."""
+        return self.store.parting(self.path, rows, addresses)
+
 
 class Shelves:
     """The containers on this machine, each read once for each profile: what they say holds for a whole command."""

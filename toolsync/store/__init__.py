@@ -96,6 +96,18 @@ class Store(Protocol):
             StoreError, FileError: it cannot be read.
         """
 
+    def parting(self, path: Path, rows: Collection[str], addresses: Collection[bytes]) -> tuple[str, ...]:
+        """What a person should know before rows of ours are taken away, a sentence or two each.
+
+        Args:
+            path: the container.
+            rows: the apps whose rows go.
+            addresses: those that toolsync wrote anywhere: where one stands, something of ours may.
+
+        Raises:
+            StoreError, FileError: it cannot be read.
+        """
+
 
 _STORES = {"cc_switch": ("toolsync.store.cc_switch", "CcSwitch")}
 """The name in a template to module and class; the module (and SQLite) is imported when such a tool is met."""

@@ -35,6 +35,14 @@ _WAIT_SECONDS = 10.0
 _CURRENT = {"claude": "currentProviderClaude", "codex": "currentProviderCodex", "gemini": "currentProviderGemini"}
 """The apps of which one row is chosen, and where settings.json says which; of the others all rows count at once."""
 
+_COMMANDS = (b"-m toolsync ", b"[model_providers.toolsync]")
+"""What stands in settings of Claude Code and of Codex that toolsync wrote, whatever the address."""
+
+_LOGIN_GOES = (
+    "Our row for Codex has a ChatGPT login in it, which CC Switch put there at a click, and which is not in auth.json: "
+    "it goes with the row. `codex login` brings one back."
+)
+
 
 def token_now(path: Path, wait_seconds: float = _WAIT_SECONDS) -> Token:
     """The token of every row of toolsync's, whichever profile they belong to.
@@ -147,6 +155,22 @@ class CcSwitch:
                 _absorption(app, *cc_switch_table.name_and_meta(database, (id, app))) for app, id in theirs.items()
             ]
         return (*found, *(self._lost_login(chosen["codex"]) if "codex" in rows else ()))
+
+    def parting(self, path: Path, rows: Collection[str], addresses: Collection[bytes]) -> tuple[str, ...]:
+        """See `Store.parting`: what CC Switch put into our row, and what of ours into others (`switch_normal`)."""
+        with sqlite.reading(path, self._wait_seconds) as database:
+            ours, others = _rows(database, self.id), cc_switch_table.others(database)
+        marks = (*addresses, *_COMMANDS)
+        taken = [
+            f"'{printable(name)}' for {app} has values like ours in it, which CC Switch takes into a row at a click: "
+            "see whether our command or a key is among them."
+            for name, app, settings in others
+            if app in rows and any(mark in settings for mark in marks)
+        ]
+        holds_login = "codex" in rows and "codex" in ours and '"refresh_token"' in ours["codex"].settings_config
+        if holds_login and not cc_switch_live.is_logged_in(self._places):
+            return (_LOGIN_GOES, *taken)
+        return tuple(taken)
 
     def _lost_login(self, chosen: str | None) -> tuple[str, ...]:
         """Whether a click on the row for Codex takes a ChatGPT login away.

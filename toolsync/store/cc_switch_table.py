@@ -113,6 +113,13 @@ def name_and_meta(database: sqlite3.Connection, key: RowKey) -> tuple[str, str]:
     return _text(found[0]), _text(found[1])
 
 
+def others(database: sqlite3.Connection) -> list[tuple[str, str, bytes]]:
+    """Name, app and settings of every row that is not ours; the settings may be anything."""
+    query = "SELECT name, app_type, settings_config FROM providers WHERE id NOT GLOB 'toolsync-*'"
+    found = database.execute(query).fetchall()
+    return [(_text(name), _text(app), settings) for name, app, settings in found if isinstance(settings, bytes)]
+
+
 def is_flagged(database: sqlite3.Connection, key: RowKey) -> bool:
     """Whether the row is marked as the chosen one; a running CC Switch may know better."""
     query = "SELECT 1 FROM providers WHERE id = ? AND app_type = ? AND is_current"
