@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import logging
+import os
 import re
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -164,18 +165,18 @@ class _Watch(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         self.look(f"log {record.name}", logging.Formatter().format(record))
 
-    def look_through(self, root: Path) -> None:
-        for path in sorted(root.rglob("*")):
-            self.test, inner = self._owner(path, root)
-            self.look(f"name of {inner}", str(inner))
-            if path.is_file() and not path.is_symlink():
-                self.look(f"file {inner}", path.read_bytes())
-
-    def _owner(self, path: Path, root: Path) -> tuple[str, Path]:
-        for folder in path.parents:
-            if folder in self.folders:
-                return self.folders[folder], path.relative_to(folder)
-        return "", path.relative_to(root)
+    def look_through(self, folder: Path, test: str = "", top: Path | None = None) -> None:
+        """Names and contents of everything below `folder`, as part of `top`; of a test's own folder, as that test's."""
+        if folder in self.folders:
+            test, top = self.folders[folder], folder
+        top = top or folder
+        for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
+            self.test, inner = test, entry.path[len(str(top)) + 1 :]
+            self.look(f"name of {inner}", inner)
+            if entry.is_dir(follow_symlinks=False):
+                self.look_through(Path(entry.path), test, top)
+            elif entry.is_file(follow_symlinks=False):
+                self.look(f"file {inner}", Path(entry.path).read_bytes())
 
 
 _watch = _Watch()

@@ -23,8 +23,7 @@ RECOVER = (*APPLY, "--tool", "config-toml")
 
 
 @pytest.fixture
-def switch(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> Home:
-    monkeypatch.setattr(os, "fsync", lambda _descriptor: None)
+def switch(machine: Machine) -> Home:
     return furnished(machine)
 
 

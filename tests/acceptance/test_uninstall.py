@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +14,7 @@ import pytest
 from tests.acceptance.killed import OnDisk, again
 from tests.acceptance.machine import KEY, Machine
 from tests.acceptance.test_asking import terminal
+from tests.conftest import sampled
 from tests.keys import invented
 from tests.secret import rings
 from tests.store.cc_switch import ROW
@@ -351,10 +351,7 @@ def test_copies_that_other_programs_made_are_named(applied: Machine) -> None:
 # Interrupted.
 
 
-def test_killed_at_any_step_the_next_run_comes_to_the_same_end(
-    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(os, "fsync", lambda _descriptor: None)
+def test_killed_at_any_step_the_next_run_comes_to_the_same_end(machine: Machine, tmp_path: Path) -> None:
     vault = machine.vault = OnDisk(tmp_path / "vault.json")
     vault.set("work", Secret(KEY))
     machine.write(SERVICE, BEFORES[SERVICE])
@@ -367,7 +364,7 @@ def test_killed_at_any_step_the_next_run_comes_to_the_same_end(
             assert machine.toolsync(*WITH_KEYS).code == 0
         seen = [at for at, call in enumerate(made, 1) if call in ("replace", "unlink", "rmdir")]  # by the next run
         assert len(seen) > 15
-        for at in seen:
+        for at in sampled(seen):
             afresh()
             assert dies(machine.home, at, lambda _home: machine.toolsync(*WITH_KEYS)), at
             assert machine.toolsync(*WITH_KEYS).said == (0, ""), at

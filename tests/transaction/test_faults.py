@@ -164,12 +164,6 @@ class Rooms:
         pytest.fail(f"neither: {strange}; new: {[name for name in moving if now.get(name) == self.new.get(name)]}")
 
 
-@pytest.fixture(autouse=True)
-def quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A process that dies loses nothing that the system has: fsync counts as a step, and its time is saved."""
-    monkeypatch.setattr(os, "fsync", lambda _descriptor: None)
-
-
 @pytest.fixture(scope="module")
 def rooms(tmp_path_factory: pytest.TempPathFactory) -> Rooms:
     return Rooms(tmp_path_factory.mktemp("rooms").resolve())
