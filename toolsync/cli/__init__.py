@@ -34,18 +34,18 @@ def main(arguments: Sequence[str]) -> int:
     run.begin(json="--json" in arguments)
     try:
         code = _tree()(args=list(arguments), prog_name="toolsync", standalone_mode=False)
-        if code == InterruptedRunError.exit_code:  # how typer passes Ctrl-C on, but for one at a question
-            raise KeyboardInterrupt
     except ToolsyncError as error:
         return _failed(arguments, error)
     except (KeyboardInterrupt, typer.Abort):
-        return _failed(arguments, InterruptedRunError("interrupted; nothing more was done"))
+        return _interrupted(arguments)
     except BrokenPipeError:
         return 1
     except typer.TyperException as error:  # what the command line's own parser says
         return _failed(arguments, UsageError(error.format_message(), hint=_help(arguments)))
     except Exception as error:  # noqa: BLE001  the last resort: a crash report instead of a traceback
         return _failed(arguments, _bug(error))
+    if code == InterruptedRunError.exit_code:  # how typer passes Ctrl-C on, unless it was pressed at a question
+        return _interrupted(arguments)
     return run.exit_code
 
 
@@ -88,6 +88,10 @@ def _failed(arguments: Sequence[str], error: ToolsyncError) -> int:
         else:
             screen.stderr().show(render.error_lines(error))
     return error.exit_code
+
+
+def _interrupted(arguments: Sequence[str]) -> int:
+    return _failed(arguments, InterruptedRunError("interrupted; nothing more was done"))
 
 
 def _bug(error: Exception) -> BugError:
