@@ -75,12 +75,7 @@ def read(path: Path, *, within: Path | None = None) -> Snapshot:
     Raises:
         FileError: a folder or a device stands there, it cannot be read, is too large, or lies outside `within`.
     """
-    real = resolve(path)
-    if within is not None and not real.is_relative_to(resolve(within)):
-        raise FileError(
-            f"{shown(path)} leads out of {shown(within)}, to {shown(real)}",
-            hint="Replace the link by a file if you trust it; what a repository brings must not reach outside.",
-        )
+    real = resolved_within(path, within)
     try:
         found = _stable(real)
     except FileNotFoundError:
@@ -88,6 +83,17 @@ def read(path: Path, *, within: Path | None = None) -> Snapshot:
     except OSError as error:
         raise file_error(path, error) from error
     return Snapshot(path, real, *found)
+
+
+def resolved_within(path: Path, within: Path | None) -> Path:
+    """The real path behind every link of `path`, which must not lead out of the folder `within`; see `read`."""
+    real = resolve(path)
+    if within is not None and not real.is_relative_to(resolve(within)):
+        raise FileError(
+            f"{shown(path)} leads out of {shown(within)}, to {shown(real)}",
+            hint="Replace the link by a file if you trust it; what a repository brings must not reach outside.",
+        )
+    return real
 
 
 def resolve(path: Path) -> Path:

@@ -321,6 +321,17 @@ def test_a_link_that_leads_out_of_its_repository_is_refused(guarded: Machine) ->
     assert (ran.code, ran.err.splitlines()[0]) == (2, f"error: {text}")
 
 
+def test_a_link_to_a_database_outside_is_refused_too(guarded: Machine) -> None:
+    switch = furnished(guarded)
+    _home(guarded).repository(".cc-switch")
+    shutil.move(switch.database, guarded.home / "other.db")
+    switch.database.symlink_to(guarded.home / "other.db")
+    with guarded.untouched():
+        ran = guarded.toolsync(*APPLY)
+    text = "~/.cc-switch/cc-switch.db leads out of ~/.cc-switch, to ~/other.db"
+    assert (ran.code, ran.err.startswith(f"error: {text}\n")) == (2, True), ran.err
+
+
 def test_a_link_into_a_repository_is_followed(guarded: Machine) -> None:
     link = guarded.home / "settings.json"
     link.symlink_to(SETTINGS)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from toolsync import disk
+from toolsync import disk, gitguard
 from toolsync.errors import StoreError
 from toolsync.masking import printable
 from toolsync.paths import candidates
@@ -120,7 +120,7 @@ class Shelves:
         """Where the tool's rows are kept; None where there is no such container.
 
         Raises:
-            StoreError: it cannot be read.
+            StoreError, FileError: it cannot be read.
         """
         path = container(self._session, tool.files[0]) if tool.store else None
         return None if path is None else self.at(tool, path, profile)
@@ -160,9 +160,13 @@ class Shelves:
 
 
 def container(session: Session, row: FileRow) -> Path | None:
-    """Where the container of a part is on this machine, links followed; None where there is none."""
+    """Where the container of a part is on this machine, links followed; None where there is none.
+
+    Raises:
+        FileError: a link leads out of the repository that it lies in.
+    """
     path = next((path for path in candidates(row.path, session.places) if disk.exists(path)), None)
-    return None if path is None else disk.resolve(path)
+    return None if path is None else disk.resolved_within(path, gitguard.left(path))
 
 
 def lost_rows(files: Iterable[FilePlan]) -> dict[Path, list[str]]:
