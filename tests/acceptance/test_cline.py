@@ -133,7 +133,7 @@ def test_a_file_with_nothing_in_it_begins_as_a_new_one(machine: Machine, text: s
 
 def test_a_variable_that_holds_no_absolute_path_is_named(machine: Machine) -> None:
     machine.environ["CLINE_DATA_DIR"] = "my/cline"
-    said = "error: $CLINE_DATA_DIR is 'my/cline', which is not an absolute path\n"
+    said = "error: cline: $CLINE_DATA_DIR is 'my/cline', which is not an absolute path\n"
     said += "  hint: Set it to a path that starts with /, or leave it unset.\n"
     assert machine.toolsync(*APPLY, "--allow-plaintext").said == (2, said)
 

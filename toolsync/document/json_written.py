@@ -69,7 +69,9 @@ def drop(written: Written, path: KeyPath) -> Written:
     """`written` without what stands at `path`, which is there, its duplicates included; containers stay."""
     step, rest = path[0], path[1:]
     if rest:
-        return put(written, path[:1], drop(at(written, path[:1]), rest))
+        # An item by its place: whether others have such a key too matters only where one is added.
+        known = index(written, step) if isinstance(step, Item) else step
+        return put(written, (known,), drop(at(written, path[:1]), rest))
     if isinstance(step, str):
         return tuple(member for member in written if member[0] != step)
     gone = index(written, step)

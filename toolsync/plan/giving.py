@@ -12,6 +12,7 @@ from toolsync.document import splice as splices
 from toolsync.document.keypath import parse as parse_path
 from toolsync.document.keypath import spell
 from toolsync.errors import EditRefusedError
+from toolsync.plan.astray import gathered
 from toolsync.plan.laying import Laid, sha256, stands
 from toolsync.plan.model import Left, Place, Row
 from toolsync.remembered import FileMemory, LayerMemory, Remembered
@@ -65,7 +66,8 @@ def given_back(document: Document, row: Row, known: LayerMemory, place: Place) -
     What could not be put back, though it still is ours, stays remembered: what the user had there is not lost.
     """
     wanted = {spell(edit.path) for edit in row.edits}
-    left: list[Left] = []
+    document, astray = gathered(document, known, place)
+    left = list(astray)
     stuck: list[Remembered] = []
     for value in reversed(known.values):
         if value.path not in wanted:
