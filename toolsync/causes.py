@@ -102,6 +102,10 @@ _PLACEHOLDER = re.compile(r"(^|[.] )?\{([a-z_]+)\}")
 """A name in braces, and whether a sentence begins with it."""
 
 
+_SPACED = re.compile(r"(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])")
+"""A space that Chinese wants beside a Latin name only."""
+
+
 def _fill(sentence: str, values: Mapping[str, str], neutral: Mapping[str, str]) -> str:
     def word(match: re.Match[str]) -> str:
         name = match[2]
@@ -109,7 +113,7 @@ def _fill(sentence: str, values: Mapping[str, str], neutral: Mapping[str, str]) 
         is_capital = match[1] is not None and not values.get(name)
         return (match[1] or "") + (text[:1].upper() + text[1:] if is_capital else text)
 
-    return _PLACEHOLDER.sub(word, sentence)
+    return _SPACED.sub("", _PLACEHOLDER.sub(word, sentence))
 
 
 def _spoken(text: str) -> Language | None:

@@ -34,4 +34,9 @@ def _page(cause: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[Line]
     if cause["explains"]:
         yield Line("")
         yield Line(labels["explains"], "dim")
-        yield Line(f"  {', '.join(cause['explains'])}")
+        shown = cause["explains"][:_MOST_SHOWN]
+        yield Line(f"  {', '.join(shown)}{' …' if len(shown) < len(cause['explains']) else ''}")
+
+
+_MOST_SHOWN = 8
+"""Where another setting wins, it may look like nearly anything."""

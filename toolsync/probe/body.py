@@ -200,6 +200,10 @@ def _in_text(text: str, depth: int) -> Iterator[Level]:
     """The error that a text is, and those that it quotes: `Error from provider(x,m: 404): {"error": …}`."""
     start = text.find("{")
     inner = tuple(_levels(_parsed(text[start:]), depth - 1)) if start >= 0 else ()
+    quoted = None if inner else _QUOTED.match(text)
+    if quoted:
+        start = quoted.end()
+        inner = (Level(text[start : start + _LONGEST_WORDS]),)
     if not inner:
         yield Level(text[:_LONGEST_WORDS], status=_quoted_status(text[:_LONGEST_WORDS]))
         return
@@ -209,6 +213,8 @@ def _in_text(text: str, depth: int) -> Iterator[Level]:
     yield from rest
 
 
+_QUOTED = re.compile(r"(?i)error from provider\([^()]{0,200}\): (?=.)", re.DOTALL)
+"""How claude-code-router begins when it passes on what its provider said, be it JSON or not."""
 _QUOTED_STATUS = re.compile(
     r"(?i)(?:: |\(|status(?: code)?[ :=]{1,3}|error code: |HTTP )([45][0-9][0-9])(?:\)|[^0-9]|$)"
 )

@@ -263,6 +263,7 @@ _TESTS: Mapping[str, Callable[[Any, _Sight], bool]] = {
     "page": lambda wanted, sight: _matches(wanted, sight.page),
     "page_without": lambda wanted, sight: not _matches(wanted, sight.page),
     "path": lambda wanted, sight: _matches(wanted, sight.path),
+    "versioned": lambda wanted, sight: wanted is _matches("/v[0-9]+[a-z]*/", sight.path),
     "dialect": lambda wanted, sight: sight.asked.dialect in wanted,
     "asked": lambda wanted, sight: wanted == ("answer" if sight.asked.model else "models"),
     "keyed": lambda wanted, sight: wanted is sight.asked.is_keyed,
