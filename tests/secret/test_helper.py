@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -144,6 +145,26 @@ def test_a_group_of_others_counts_and_the_users_own_does_not(home: Path, monkeyp
     assert problem(home) is None
     monkeypatch.setattr(helper, "_trusted", lambda _: False)
     assert str(problem(home)).startswith(f"{home / 'venv'} can be changed")
+
+
+@posix
+@pytest.mark.parametrize(
+    ("group", "expected"), [("jo", True), ("root", True), ("wheel", True), ("staff", False), ("", False)]
+)
+def test_a_group_is_the_users_own_the_administrators_or_of_others(
+    monkeypatch: pytest.MonkeyPatch, group: str, expected: bool
+) -> None:
+    import grp  # not on Windows
+    import pwd  # likewise
+
+    def named(_gid: int) -> object:
+        if not group:
+            raise KeyError  # as for a number that nobody has given a name
+        return SimpleNamespace(gr_name=group)
+
+    monkeypatch.setattr(grp, "getgrgid", named)
+    monkeypatch.setattr(pwd, "getpwuid", lambda _uid: SimpleNamespace(pw_name="jo"))
+    assert helper._trusted(1000) is expected
 
 
 @posix
