@@ -40,6 +40,7 @@ def effective(look: Look) -> Effective:
         headers={name: value for name, value in headers.items() if name not in taken},
         timeout_seconds=timeout(look),
         streams=request.streams and _value(found, "stream").lower() not in ("false", "0", "no", "off"),
+        limit_name=request.limit,
         network=Network.of({}, look.environ, base_url),
         wheres={question: look.where(answer) for question, answer in found.items() if answer.value},
         wanted=look.wanted,

@@ -66,6 +66,7 @@ class Effective:
         headers: further headers that its settings make it send, by lower-case name.
         timeout_seconds: how long it waits for an answer; None where nobody knows.
         streams: whether it asks for a stream.
+        limit_name: the parameter by which it limits the answer's tokens; "" for the dialect's usual one.
         network: its own way to the gateway: proxy and trust as it sees them.
         wheres: where `base_url`, `model`, `timeout_seconds` and the like stand, by question.
         wanted: what the profile would have there, by question; a question that toolsync sets nothing for is absent.
@@ -82,6 +83,7 @@ class Effective:
     headers: Mapping[str, str | Secret]
     timeout_seconds: float | None
     streams: bool
+    limit_name: str
     network: Network
     wheres: Mapping[str, Where] = field(default_factory=dict)
     wanted: Mapping[str, str] = field(default_factory=dict)

@@ -114,6 +114,7 @@ class Talk:
         self.exchanges: list[Exchange] = []
         self.models: tuple[str, ...] = ()
         self.skew: float | None = None
+        self._heard: streams.Stream | None = None
         self._most = MOST_REQUESTS + is_deep
         self._most_billable = MOST_BILLABLE + is_deep
         patience = max(_PATIENCE_SECONDS, request.network.read_seconds)
@@ -157,28 +158,41 @@ class Talk:
         """The same without the headers that its settings add."""
         return self.ask(what="plain headers", headers=False) if self._may(is_billable=True) else None
 
-    def listen(self, answered_ms: int | None = None) -> Exchange | None:
-        """The same as a short stream."""
-        if not self._may(is_billable=True):
+    def ask_as_tool(self) -> Exchange:
+        """The tool's own request, as small as it can be: a stream where it asks for one."""
+        return self._listened() if self.request.streams else self.ask()
+
+    def listen(self) -> Exchange | None:
+        """The same as a short stream; None where no more may be asked."""
+        return self._listened() if self._may(is_billable=True) else None
+
+    def compared(self) -> streams.Fault | None:
+        """Whether a stream that came all at once was held back on its way: the same is asked without a stream."""
+        if self._heard is None or not streams.is_burst(self._heard):
             return None
+        answered = self.ask() if self._may(is_billable=True) else None
+        return streams.buffered(self._heard, answered.elapsed_ms if answered and answered.is_ok else None)
+
+    def _listened(self) -> Exchange:
         request = self.request
         body = {**_body(request.dialect, request.model, self.limit_name), "stream": True}
         sent = {**self._headers(request.credentials, with_own=True), "accept": "text/event-stream"}
         heard = streams.listen(request.url, body, sent, self._network, request.dialect)
-        asked = replace(self._asked(request.url, body, sent), streams=True)
-        wrong = streams.fault(heard, asked, answered_ms)
+        self._heard = heard
+        wrong = streams.fault(heard, replace(self._asked(request.url, body, sent), streams=True))
         if heard.answer is None:
             verdict = unsent(heard.fault or OSError(), request.url, self._network)
-            wrong = streams.Fault(verdict.cause, "likely", verdict.problem)
-        answer = heard.answer
+            wrong = streams.Fault(verdict.cause, "sure" if verdict.cause else "open", verdict.problem)
+        elif self.skew is None:
+            self.skew = _skew(heard.answer)
         exchange = Exchange(
             *("stream", "POST", shown_address(request.url), tuple(sorted(sent))),
-            status=answer.status if answer else None,
-            content_type=_type(answer),
+            status=heard.answer.status if heard.answer else None,
+            content_type=_type(heard.answer),
             words=wrong.said if wrong else "",
             cause=wrong.cause if wrong else "",
             certainty=wrong.certainty if wrong else "sure",
-            also=(),
+            also=wrong.also if wrong else (),
             elapsed_ms=heard.total_ms,
             first_ms=heard.first_ms,
             is_billable=True,

@@ -82,7 +82,7 @@ def _decided(talk: Talk) -> Inquiry:
         return _faulty(talk, listed)
     if listed.cause in ("url_redirect", "captive_portal") and listed.certainty != "open" and not _may_be_path(listed):
         return Inquiry(cause=listed.cause, certainty=listed.certainty, values=talk.values(listed))
-    asked = talk.ask()
+    asked = talk.ask_as_tool()
     if asked.is_ok:
         return _answered(talk, listed, asked)
     if asked.status is None:
@@ -145,17 +145,13 @@ def _answered(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:
         notes.append(
             ("models_list_unsupported", "sure", f"{listed.method} {listed.url}: {listed.status or 'no answer'}")
         )
-    patience = talk.request.timeout_seconds
-    if patience is not None and asked.elapsed_ms > patience * 1000:
-        seconds = {"seconds": f"{patience:g}", "needed": f"{asked.elapsed_ms / 1000:.1f}"}
+    patience, waited_ms = talk.request.timeout_seconds, asked.first_ms or asked.elapsed_ms
+    if patience is not None and waited_ms > patience * 1000:
+        seconds = {"seconds": f"{patience:g}", "needed": f"{waited_ms / 1000:.1f}"}
         return Inquiry(cause="tool_timeout_too_short", values={**talk.values(asked), **seconds}, notes=tuple(notes))
-    if talk.request.streams:
-        heard = talk.listen(answered_ms=asked.elapsed_ms)
-        if heard is not None and heard.cause:
-            if heard.cause != "stream_buffered":
-                values = talk.values(heard)
-                return Inquiry(cause=heard.cause, values=values, certainty=heard.certainty, notes=tuple(notes))
-            notes.insert(0, (heard.cause, heard.certainty, heard.words))
+    held_back = talk.compared()
+    if held_back is not None:
+        notes.insert(0, (held_back.cause, held_back.certainty, held_back.said))
     if talk.is_deep:
         dug = talk.dig()
         if dug is not None and not dug.is_ok:

@@ -64,11 +64,13 @@ class Fault:
         cause: a slug.
         certainty: whether this one stream leaves no doubt.
         said: one line.
+        also: causes that look the same.
     """
 
     cause: str
     certainty: Certainty
     said: str
+    also: tuple[str, ...] = ()
 
 
 def listen(
@@ -143,13 +145,12 @@ def _is_last(data: bytes, dialect: Dialect) -> bool:
     return event.get("type") in ("message_stop", "response.completed", "response.incomplete", "response.failed")
 
 
-def fault(stream: Stream, asked: Asked, answered_ms: int | None) -> Fault | None:
-    """What is wrong with a stream; None where nothing is.
+def fault(stream: Stream, asked: Asked) -> Fault | None:
+    """What is wrong with a stream; None where nothing is, or the clock alone could tell (`buffered`).
 
     Args:
         stream: what came.
         asked: what it is an answer to.
-        answered_ms: how long the same question without a stream took; None where it was not answered.
     """
     if stream.answer is None:
         return None  # nothing came: what the exception says is another's to say
@@ -162,12 +163,12 @@ def fault(stream: Stream, asked: Asked, answered_ms: int | None) -> Fault | None
         return Fault(told.cause, told.certainty, told.words)
     if stream.fault is not None or not stream.is_ended:
         return _broken(stream)
-    return _buffered(stream, answered_ms)
+    return None
 
 
 def _read(answer: Response, asked: Asked) -> Fault:
     reading = read(answer, asked)
-    return Fault(reading.cause, reading.certainty, reading.words)
+    return Fault(reading.cause, reading.certainty, reading.words, reading.also)
 
 
 def _without_events(stream: Stream, asked: Asked) -> Fault | None:
@@ -188,13 +189,24 @@ def _broken(stream: Stream) -> Fault:
     return Fault("stream_truncated", "sure", f"ended after {count} events, and the last one is missing")
 
 
-def _buffered(stream: Stream, answered_ms: int | None) -> Fault | None:
-    """All at once after a wait; sure it never is, for the wait may be the model's own."""
+def is_burst(stream: Stream) -> bool:
+    """Whether everything came at once, after a wait."""
+    if len(stream.events_ms) < 2:  # noqa: PLR2004  one event is no stream
+        return False
     first, last = stream.events_ms[0], stream.events_ms[-1]
-    if len(stream.events_ms) < 2 or first < _BUFFERED_WAIT_MS or last - first > max(30, first // 20):  # noqa: PLR2004
-        return None
+    return first >= _BUFFERED_WAIT_MS and last - first <= max(30, first // 20)
+
+
+def buffered(stream: Stream, answered_ms: int | None) -> Fault | None:
+    """What is wrong with a burst; never sure, for the wait may be the model's own.
+
+    Args:
+        stream: what came, all at once.
+        answered_ms: how long the same question without a stream took; None where it was not answered.
+    """
+    first, last, count = stream.events_ms[0], stream.events_ms[-1], len(stream.events_ms)
     is_later = answered_ms is not None and first > 2 * answered_ms + 300
-    if not is_later and len(stream.events_ms) < _TOKENS_THAT_TAKE_TIME:
+    if not is_later and count < _TOKENS_THAT_TAKE_TIME:
         return None
-    said = f"{len(stream.events_ms)} events within {last - first} ms, after {first} ms of silence"
+    said = f"{count} events within {last - first} ms, after {first} ms of silence"
     return Fault("stream_buffered", "likely", said)

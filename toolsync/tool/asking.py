@@ -50,6 +50,7 @@ def request(tool: str, table: Mapping[str, Any], speaks: Sequence[str], readers:
         runs=runs,
         trims=table.get("trims", False),
         timeout_seconds=table.get("timeout_seconds"),
+        limit=table.get("limit", ""),
     )
 
 

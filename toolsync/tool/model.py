@@ -126,6 +126,7 @@ class Request:
         runs: the places whose value is a command that it runs for the answer.
         trims: whether it leaves out white space around a key.
         timeout_seconds: how long it waits for an answer where nothing says it; None: nobody knows, or for ever.
+        limit: the parameter by which it limits the answer's tokens; "": the dialect's usual one.
     """
 
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -137,6 +138,7 @@ class Request:
     runs: tuple[str, ...] = ()
     trims: bool = False
     timeout_seconds: float | None = None
+    limit: str = ""
 
 
 @dataclass(frozen=True)

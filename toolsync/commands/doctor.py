@@ -1,0 +1,240 @@
+"""`doctor`: why a tool does not reach its gateway; the cause, the evidence, and what mends it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from toolsync import memory as memories
+from toolsync import registry
+from toolsync.address import origin
+from toolsync.causes import Language, named
+from toolsync.commands.aside import broken
+from toolsync.commands.fitting import remembered_tools
+from toolsync.commands.result import DONE, PROBLEM, Message, Result
+from toolsync.doctor.checks import findings
+from toolsync.doctor.diagnosis import Probed, diagnosis, is_blocked
+from toolsync.doctor.layers import Standing
+from toolsync.doctor.look import Look, looks
+from toolsync.doctor.model import Credential, Diagnosis, Effective, Finding, Where
+from toolsync.doctor.world import World
+from toolsync.errors import ProfileError, ToolsyncError
+from toolsync.masking import Secret, fingerprint, mask_credentials, mask_key_shapes, masked, on_one_line
+from toolsync.probe.asking import Request
+from toolsync.probe.inquiry import Exchange, inquire
+from toolsync.probe.transport import reach
+from toolsync.registry import Known
+from toolsync.session import Session
+
+INCONCLUSIVE = 3
+
+
+@dataclass(frozen=True)
+class Options:
+    """How it is gone about.
+
+    Attributes:
+        tools: names; empty for all that are found on this machine.
+        language: of what is said.
+        is_deep: whether a coding tool's kind of request is tried too, which may cost a little more.
+        is_offline: whether nobody is asked.
+    """
+
+    tools: tuple[str, ...] = ()
+    language: Language = "en"
+    is_deep: bool = False
+    is_offline: bool = False
+
+
+def doctor(session: Session, options: Options) -> Result:
+    """Every program of the tools in question, diagnosed.
+
+    Raises:
+        UsageError: there is no such tool.
+        TemplateError: there is one, and its template is wrong.
+    """
+    known = registry.tools(session.config.parent)
+    world = _world(session)
+    seen = [look for tool in _chosen(session, known, options) for look in looks(world, tool)]
+    told = [(look, findings(look)) for look in seen]
+    probes = {} if options.is_offline else _probes(told, options)
+    diagnoses = [
+        (look, diagnosis(look.effective, found, probes.get(_triple(look.effective)) if not is_blocked(found) else None))
+        for look, found in told
+    ]
+    messages = tuple(Message("warning", one.text, one.hint) for one in broken(known)) if not options.tools else ()
+    data = {
+        "profile": world.profile.name if world.profile else None,
+        "language": options.language,
+        "tools": [_described(look, one, options.language, session) for look, one in diagnoses],
+        "probes": [_probe(probed) for probed in probes.values()],
+    }
+    return Result("doctor", data, messages, _exit_code(one for _, one in diagnoses))
+
+
+def _world(session: Session) -> World:
+    """The machine with the user's profiles; one without a profile file can be looked at too."""
+    try:
+        profiles = session.profiles()
+    except ProfileError:
+        return World(session)
+    active = next((one for one in profiles.profiles if one.name == profiles.active), None)
+    return World(session, active, profiles.profiles)
+
+
+def _chosen(session: Session, known: Known, options: Options) -> list[Any]:
+    if options.tools:
+        return [registry.named(known, name) for name in dict.fromkeys(options.tools)]
+    try:
+        remembered = remembered_tools(memories.read(memories.path_in(session.state)))
+    except ToolsyncError:
+        remembered = set()
+    return [tool for tool in known.values() if tool.name in remembered or registry.is_installed(tool, session.places)]
+
+
+def _exit_code(diagnoses: Iterable[Diagnosis]) -> int:
+    states = {one.state for one in diagnoses}
+    if states & {"problem", "warning"}:
+        return PROBLEM
+    return INCONCLUSIVE if "inconclusive" in states else DONE
+
+
+# Asking.
+
+
+def _triple(effective: Effective) -> tuple[object, ...]:
+    """What is asked once, however many programs ask it."""
+    keys = tuple((one.header, one.value) for one in effective.credentials)
+    headers = tuple(sorted((name, str(value)) for name, value in effective.headers.items()))
+    return effective.url, effective.dialect, effective.model, keys, headers, effective.network, effective.streams
+
+
+def _probes(told: Sequence[tuple[Look, Sequence[Finding]]], options: Options) -> dict[tuple[object, ...], Probed]:
+    found: dict[tuple[object, ...], Probed] = {}
+    for look, offline in told:
+        effective = look.effective
+        if effective.dialect is None or not effective.url or is_blocked(offline):
+            continue
+        if _triple(effective) not in found:
+            found[_triple(effective)] = _probed(look, is_deep=options.is_deep)
+    return found
+
+
+def _probed(look: Look, *, is_deep: bool) -> Probed:
+    effective = look.effective
+    way = reach(effective.url, effective.network)
+    if way.end is not None:
+        return Probed(way)
+    return Probed(way, inquire(_request(look), is_deep=is_deep))
+
+
+def _request(look: Look) -> Request:
+    """The request as it is asked; the key goes to the user's own addresses only."""
+    effective = look.effective
+    assert effective.dialect is not None  # noqa: S101  the caller looked
+    is_trusted = origin(effective.base_url) in look.world.origins
+    keys = {one.header: one.value for one in effective.credentials if one.value is not None}
+    headers = {name: value for name, value in effective.headers.items() if is_trusted or not isinstance(value, Secret)}
+    return Request(
+        dialect=effective.dialect,
+        base=effective.base_url,
+        url=effective.url,
+        model=effective.model,
+        credentials=keys if is_trusted else {},
+        headers=headers,
+        streams=effective.streams,
+        timeout_seconds=effective.timeout_seconds,
+        limit_name=effective.limit_name,
+        network=effective.network,
+        is_trusted=is_trusted,
+    )
+
+
+# As data.
+
+
+def _described(look: Look, one: Diagnosis, language: Language, session: Session) -> dict[str, Any]:
+    effective = one.effective
+    return {
+        "tool": effective.tool,
+        "reader": effective.reader,
+        "called": effective.called,
+        "state": one.state,
+        "request": _asked(effective, session, look.world.memory.key),
+        "findings": [_finding(finding, language, session) for finding in one.findings],
+        "ruled_out": list(one.ruled_out),
+        "layers": [_layer(standing, session) for standing in look.standings()],
+    }
+
+
+def _asked(effective: Effective, session: Session, key: bytes) -> dict[str, Any]:
+    return {
+        "dialect": effective.dialect,
+        "url": _open(effective.url),
+        "base_url": _open(effective.base_url),
+        "model": _open(effective.model),
+        "credentials": [_credential(one, session, key) for one in effective.credentials],
+        "headers": sorted(effective.headers),
+        "timeout_seconds": effective.timeout_seconds,
+        "streams": effective.streams,
+        "proxy": _open(effective.network.proxy_for(effective.url) or "") if effective.url else "",
+        "where": {question: _where(where, session) for question, where in effective.wheres.items()},
+        "wanted": {question: _open(value) for question, value in effective.wanted.items()},
+    }
+
+
+def _credential(one: Credential, session: Session, key: bytes) -> dict[str, Any]:
+    print_ = fingerprint(one.value.reveal(), key) if one.value is not None else None
+    return {"header": one.header, "kind": one.kind, "fingerprint": print_, "where": _where(one.where, session)}
+
+
+def _where(where: Where, session: Session) -> dict[str, Any]:
+    file = session.shown(where.file) if where.file else ""
+    return {"layer": where.layer, "slot": _open(where.slot), "file": file, "line": where.line}
+
+
+def _finding(finding: Finding, language: Language, session: Session) -> dict[str, Any]:
+    cause = named(finding.cause, language).filled(finding.values)
+    fix = finding.fix
+    return {
+        "cause": finding.cause,
+        "severity": cause.severity,
+        "certainty": finding.certainty,
+        "title": cause.title,
+        "meaning": cause.meaning,
+        "evidence": [_open(line) for line in finding.evidence],
+        "where": _where(finding.where, session) if finding.where is not None else None,
+        "remedy": fix.text if fix is not None else cause.remedy,
+        "command": list(fix.argv) if fix is not None else [],
+    }
+
+
+def _layer(standing: Standing, session: Session) -> dict[str, Any]:
+    one = standing.seen
+    file = session.shown(one.path) if one.path is not None else ""
+    return {
+        "name": one.layer.name,
+        "file": file,
+        "state": one.state,
+        "sets": list(standing.sets),
+        "wins": list(standing.wins),
+    }
+
+
+def _probe(probed: Probed) -> dict[str, Any]:
+    exchanges = probed.inquiry.exchanges if probed.inquiry else ()
+    return {
+        "address": _open(probed.reach.url),
+        "steps": [vars(step) for step in probed.reach.steps],
+        "exchanges": [_exchange(one) for one in exchanges],
+    }
+
+
+def _exchange(one: Exchange) -> dict[str, Any]:
+    return {**vars(one), "sent": list(one.sent), "also": list(one.also)}
+
+
+def _open(text: str) -> str:
+    """Any text of the settings, on one line and free of keys."""
+    return on_one_line(mask_key_shapes(mask_credentials(masked(text))), limit=400)

@@ -1,0 +1,167 @@
+"""From what was seen to the one cause: the checks that ask nobody, the way, and what the gateway answered, together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from toolsync.causes import named
+from toolsync.doctor.model import Diagnosis, Effective, Finding, State
+from toolsync.probe.inquiry import Exchange, Inquiry
+from toolsync.probe.transport import Reach, Step
+
+BLOCKING = frozenset(
+    {
+        *("config_parse_error", "config_bom", "config_json_not_strict", "config_duplicate_key"),
+        *("key_literal_placeholder", "key_env_empty", "key_whitespace", "key_not_a_key", "key_helper_failed"),
+        "url_malformed",
+    }
+)
+"""Causes that need no request: with them there is none, or none that could be answered."""
+
+_MOST_SKEW_SECONDS = 300
+"""Certificates and signed requests begin to suffer from more."""
+
+
+@dataclass(frozen=True)
+class Probed:
+    """What asking the gateway came to; shared by all programs that ask the same."""
+
+    reach: Reach
+    inquiry: Inquiry | None = None
+
+
+def is_blocked(findings: Sequence[Finding]) -> bool:
+    """Whether there is no use in asking the gateway."""
+    return any(finding.cause in BLOCKING and finding.certainty == "sure" for finding in findings)
+
+
+def diagnosis(effective: Effective, offline: Sequence[Finding], probed: Probed | None) -> Diagnosis:
+    """One cause first, then what else is to be minded.
+
+    Args:
+        effective: the request.
+        offline: what the checks found, in their order.
+        probed: what asking came to; None where nobody was asked.
+    """
+    probe = _probe_finding(probed) if probed is not None else None
+    sure = [finding for finding in offline if finding.certainty == "sure"]
+    if probe is None:
+        found = _merged([*sure, *(_asides(probed) if probed is not None else [])])
+        return Diagnosis(effective, _state(found, probed), found, tuple(_ruled_out(probed)))
+    reasons = [finding for finding in offline if _explains(finding, probe)]
+    reasons.sort(key=lambda finding: ("sure", "likely", "open").index(finding.certainty))
+    if reasons:
+        primary = replace(reasons[0], evidence=(*reasons[0].evidence, *probe.evidence))
+        found = _merged([primary, *sure])
+    elif not probe.cause:
+        found = _merged(sure)
+    else:
+        found = _merged([probe, *sure])
+    return Diagnosis(effective, _state(found, probed), found, tuple(_ruled_out(probed)))
+
+
+def _merged(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Each cause at each place once."""
+    seen: dict[tuple[str, object], Finding] = {}
+    for finding in findings:
+        seen.setdefault((finding.cause, finding.where), finding)
+    return tuple(seen.values())
+
+
+def _explains(finding: Finding, probe: Finding) -> bool:
+    """Whether what was found in the settings is why the gateway answers so; the same cause says more with its place."""
+    return bool(probe.cause) and (probe.cause == finding.cause or probe.cause in named(finding.cause).explains)
+
+
+def _state(findings: Sequence[Finding], probed: Probed | None) -> State:
+    severities = {named(finding.cause).severity for finding in findings}
+    if "error" in severities:
+        return "problem"
+    if probed is not None and _is_open(probed):
+        return "inconclusive"
+    return "warning" if "warning" in severities else "healthy"
+
+
+def _is_open(probed: Probed) -> bool:
+    """Whether nobody can tell from here whether it works."""
+    end = probed.reach.end
+    if end is not None:
+        return end.cause == "inconclusive"
+    return probed.inquiry is not None and not probed.inquiry.cause and probed.inquiry.certainty == "open"
+
+
+# What asking came to.
+
+
+def _probe_finding(probed: Probed) -> Finding | None:
+    """Why the tool's own request is not answered as it must be; without a cause where nobody can tell."""
+    end = probed.reach.end
+    if end is not None:
+        return _of_step(probed.reach, end)
+    inquiry = probed.inquiry
+    if inquiry is None or (not inquiry.cause and inquiry.certainty != "open"):
+        return None
+    evidence = tuple(_line(exchange) for exchange in inquiry.exchanges)
+    return Finding(inquiry.cause, inquiry.certainty, evidence, inquiry.values)
+
+
+def _of_step(reach: Reach, step: Step) -> Finding:
+    cause = "" if step.cause == "inconclusive" else step.cause
+    evidence = [f"{step.target}: {step.said}"]
+    if reach.proxy and step.name == "proxy":
+        evidence.append(f"the proxy on the way is {reach.proxy}")
+        if reach.is_direct_open:
+            evidence.append("without the proxy the gateway's port is open")
+    if reach.certificate is not None:
+        told = reach.certificate
+        names = ", ".join(told.names) or "no host"
+        evidence.append(f"the certificate is for {names}, signed by {told.issuer}")
+        evidence.append(f"it holds from {told.not_before} to {told.not_after}")
+    values = {
+        "host": step.target,
+        "proxy": reach.proxy,
+        "issuer": reach.certificate.issuer if reach.certificate else "",
+    }
+    return Finding(cause, "sure", tuple(evidence), {name: value for name, value in values.items() if value})
+
+
+def _line(exchange: Exchange) -> str:
+    """One exchange as evidence."""
+    came = f"{exchange.status} {exchange.content_type}".strip() if exchange.status is not None else "no answer"
+    words = f": {exchange.words}" if exchange.words else ""
+    return f"{exchange.method} {exchange.url} → {came}{words}"
+
+
+def _asides(probed: Probed) -> Iterator[Finding]:
+    """What is to be minded although the gateway answers."""
+    for step in probed.reach.warnings:
+        yield Finding(step.cause, "sure", (f"{step.target}: {step.said}",), {"host": step.target})
+    inquiry = probed.inquiry
+    if inquiry is None:
+        return
+    for cause, certainty, said in inquiry.notes:
+        yield Finding(cause, certainty, (said,), inquiry.values)
+    if inquiry.skew_seconds is not None and abs(inquiry.skew_seconds) > _MOST_SKEW_SECONDS:
+        direction = "ahead of" if inquiry.skew_seconds > 0 else "behind"
+        minutes = f"{abs(inquiry.skew_seconds) / 60:.0f}"
+        said = f"this machine's clock is {minutes} min {direction} the gateway's"
+        yield Finding("clock_skew", "likely", (said,), {"minutes": minutes})
+
+
+def _ruled_out(probed: Probed | None) -> Iterator[str]:
+    """Causes that the evidence excludes."""
+    if probed is None:
+        return
+    done = {step.name for step in probed.reach.steps if not step.is_end}
+    if "name" in done:
+        yield "dns_failure"
+    if "port" in done:
+        yield from ("connection_refused", "connect_timeout")
+    if "encryption" in done:
+        yield from ("tls_untrusted_ca", "tls_hostname_mismatch", "tls_expired")
+    exchanges = probed.inquiry.exchanges if probed.inquiry else ()
+    if any(exchange.is_ok and exchange.what in ("models", "question") for exchange in exchanges):
+        yield from ("key_invalid", "key_missing")
+    if any(exchange.is_ok and exchange.what == "question" for exchange in exchanges):
+        yield from ("path_missing_v1", "model_not_found", "quota_exhausted")
