@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from tests.core.test_plan import SECRET, nothing, reasons, wants
-from tests.core.world import World
+from tests.core.test_plan import nothing, reasons, wants
+from tests.core.world import SECRET, World
 from toolsync.document import Value, parse_path
 
 MODEL = "vars[name=MODEL].value"
@@ -96,7 +96,8 @@ def test_a_key_in_an_item_without_its_name_goes_too() -> None:
 BEFORE = '[mcp.x]\ncommand = "c"\n'
 HEADER = "[providers.ours]\n"
 LEFT = {
-    "providers.ours": "is not where toolsync wrote it, and the same stands under 'mcp.x': see whether that is a leftover"
+    "providers.ours": "is not where toolsync wrote it, and the same stands under 'mcp.x': see whether that is a "
+    "leftover"
 }
 
 

@@ -71,7 +71,8 @@ def drop(written: Written, path: KeyPath) -> Written:
     if rest:
         # An item by its place: whether others have such a key too matters only where one is added.
         known = index(written, step) if isinstance(step, Item) else step
-        return put(written, (known,), drop(at(written, path[:1]), rest))
+        below = drop(at(written, path[:1]), rest)
+        return written if known is None else put(written, (known,), below)
     if isinstance(step, str):
         return tuple(member for member in written if member[0] != step)
     gone = index(written, step)

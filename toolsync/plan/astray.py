@@ -1,4 +1,4 @@
-"""What toolsync wrote and that lost its way: an item without the key it is known by, lines whose table's header is gone."""
+"""What toolsync wrote and that lost its way: an item without the key it is known by, lines without their header."""
 
 from __future__ import annotations
 
@@ -81,14 +81,13 @@ def _without_item(document: Document, lost: _Lost, item: Item, place: Place) -> 
     for index, one in enumerate(items):
         if not isinstance(one, Mapping) or item.key in one or not (held := _held(one, lost, place)):
             continue
-        reason = (
-            f"stands in an item without '{item.key}' now, and stays, for that is no longer only what toolsync wrote"
-        )
+        where = f"stands in an item without '{item.key}' now, and stays"
+        reason = f"{where}, for that is no longer only what toolsync wrote"
         if lost.is_made and len(held) == sum(1 for _ in _leaves(one)):
             try:
                 return document.remove((*around, index)), ""
             except EditRefusedError as error:
-                reason = f"stands in an item without '{item.key}' now, and stays: {error.reason}"
+                reason = f"{where}: {error.reason}"
     return document, reason
 
 
