@@ -55,8 +55,8 @@ ALLOWED: Sequence[tuple[str, str, str]] = (
         "the user's mistake that the test is about",
     ),
     (
-        r"doctor/test_(effective|checks|healthy|processes|helper).py::",
-        r"file (home|root)/.*",
+        r"doctor/test_(applied|effective|checks|healthy|processes|helper).py::",
+        r"file (home|root|machine-0/home)/.*",
         "the settings that are looked at, with the user's own keys in them",
     ),
     (r"^$", r"(file|name of) leaking\d+/inner/.*", "the check's own tests: what it must find"),
