@@ -16,6 +16,7 @@ from tests.acceptance.switch import APPLY, CLAUDE, CODEX, DATABASE, contents, fu
 from tests.conftest import sampled
 from tests.store.cc_switch import ROW, Home
 from tests.transaction.test_faults import dies, nothing, steps
+from toolsync.store import Moment
 from toolsync.store.cc_switch import CcSwitch
 
 RECOVER = (*APPLY, "--tool", "config-toml")
@@ -61,13 +62,13 @@ def _killed(machine: Machine, monkeypatch: pytest.MonkeyPatch, moment: str) -> N
     """An apply that is killed where the rows are committed."""
     write = CcSwitch.write
 
-    def dying(store: CcSwitch, path: Path, parts: Any, token: str, prepared: Callable[[str], None]) -> None:
+    def dying(store: CcSwitch, path: Path, parts: Any, seen: Moment, prepared: Callable[[str], None]) -> None:
         def almost(new: str) -> None:
             prepared(new)
             if moment == "before":
                 os.kill(os.getpid(), signal.SIGKILL)
 
-        write(store, path, parts, token, almost)
+        write(store, path, parts, seen, almost)
         os.kill(os.getpid(), signal.SIGKILL)
 
     with monkeypatch.context() as patch:
