@@ -204,7 +204,8 @@ def _forgetting(verdict: Verdict) -> str:
 def _untracking(verdict: Verdict) -> str:
     assert verdict.tree is not None  # noqa: S101  somebody tracks it
     command = shlex.join(["git", *verdict.tree.git_options, "rm", "--cached", "--", str(verdict.file)])
-    return f"`{printable(command)}` makes it forget the file, which stays; then `--fix-gitignore` keeps it out."
+    then = "" if verdict.tree.git_dir else "; then `--fix-gitignore` keeps it out"  # nothing comes into it by the way
+    return f"`{printable(command)}` makes it forget the file, which stays{then}."
 
 
 def _exposed(session: Session, verdict: Verdict, planned: Mapping[Path, str | None]) -> tuple[str, str]:

@@ -70,9 +70,9 @@ def list_keys(vault: Vault, state_dir: Path, profiles: Iterable[Profile]) -> tup
         SecretError: the vault does not answer.
     """
     profiles = tuple(profiles)
-    named = {reference: None for profile in profiles for _, reference in references(profile)}
-    kept = [KeyRef("keyring", name) for name in known_names(state_dir, named)]
-    elsewhere = sorted((one for one in named if one.kind != "keyring"), key=str)
+    in_use = named(profiles)
+    kept = [KeyRef("keyring", name) for name in known_names(state_dir, in_use)]
+    elsewhere = sorted((one for one in in_use if one.kind != "keyring"), key=str)
     return tuple(
         StoredKey(one, tuple(uses(one, profiles)), None if one.kind != "keyring" else vault.get(one.name) is not None)
         for one in (*kept, *elsewhere)
@@ -87,6 +87,11 @@ def uses(reference: KeyRef, profiles: Iterable[Profile]) -> dict[str, str]:
         for role, used in reversed([*references(profile)])
         if used == reference
     }
+
+
+def named(profiles: Iterable[Profile]) -> tuple[KeyRef, ...]:
+    """Every key that a profile uses, each once."""
+    return tuple(dict.fromkeys(used for profile in profiles for _, used in references(profile)))
 
 
 def references(profile: Profile) -> Iterator[tuple[str, KeyRef]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from toolsync import disk
-from toolsync.commands.key import references
+from toolsync.commands.key import named
 from toolsync.commands.result import Message
 from toolsync.errors import FileError, ProfileError, SecretError
 from toolsync.profile import KeyRef
@@ -49,8 +49,7 @@ def _references(session: Session) -> tuple[tuple[KeyRef, ...], tuple[Message, ..
     if not disk.is_there(session.config):
         return (), ()
     try:
-        profiles = session.profiles().profiles
-        return tuple(reference for profile in profiles for _, reference in references(profile)), ()
+        return named(session.profiles().profiles), ()
     except (ProfileError, FileError) as error:
         text = f"only the keys that were stored from here are known, for the profile cannot be read: {error.message}"
         return (), (Message("warning", text),)
