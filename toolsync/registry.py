@@ -25,10 +25,12 @@ class Known(Mapping[str, Tool]):
     Attributes:
         usable: those.
         broken: why others of the user's own cannot be used, by name; a shipped one of that name is not used either.
+        shut: why nobody can tell which of the user's own there are.
     """
 
     usable: Mapping[str, Tool]
     broken: Mapping[str, TemplateError] = field(default_factory=dict)
+    shut: FileError | None = None
 
     def __getitem__(self, name: str) -> Tool:
         return self.usable[name]
@@ -58,6 +60,14 @@ def tools(config: Path) -> Known:
         broken[tool.name] = TemplateError(f"{tool.title} holds settings of '{of}', whose template is wrong")
         del known[tool.name]
     return Known(dict(sorted(known.items())), dict(sorted(broken.items())))
+
+
+def usable(config: Path) -> Known:
+    """The same for giving back, which goes by what is remembered: the shipped ones where the others cannot be read."""
+    try:
+        return tools(config)
+    except FileError as error:
+        return Known(dict(sorted(_shipped_alone().items())), shut=error)
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -106,9 +107,34 @@ def test_a_broken_one_stops_nothing_but_itself(machine: Machine) -> None:
     asked = machine.toolsync("apply", "--yes", "--no-ping", "--tool", "mine")
     assert (asked.code, asked.err.startswith(f"error: {overlay}: '<modell>' is no fact\n")) == (2, True)
 
-    assert machine.toolsync("undo", "--yes").said == (0, "")
+    undone = machine.toolsync("undo", "--yes")
+    assert undone.said == (0, "")
+    told = "warning: mine is given back by what is remembered alone, for its template cannot be used: "
+    assert undone.out.count(f"{told}{overlay}: '<modell>' is no fact\n") == 1
     assert machine.read(".mine/settings.json") == BEFORE
     assert machine.read(".codex/config.toml") == 'model = "mine"\n'
+
+
+def test_what_is_applied_is_given_back_although_nobody_can_read_the_tools(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _add(machine.config)
+    machine.write(".mine/settings.json", BEFORE)
+    machine.write(".codex/config.toml", 'model = "mine"\n')
+    assert machine.toolsync("apply", "--yes", "--no-ping").code == 0
+    shut, listed = machine.config.parent / "tools", Path.iterdir
+
+    def refused(folder: Path) -> Iterator[Path]:
+        if folder == shut:
+            raise PermissionError(13, "Permission denied", str(folder))
+        return listed(folder)
+
+    monkeypatch.setattr(Path, "iterdir", refused)
+    assert machine.toolsync("apply", "--yes").code == 2
+    undone = machine.toolsync("undo", "--yes")
+    assert undone.said == (0, "")
+    assert undone.out.count("warning: your own tools cannot be read, and count for nothing here: ") == 1
+    assert (machine.read(".mine/settings.json"), machine.read(".codex/config.toml")) == (BEFORE, 'model = "mine"\n')
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from toolsync.commands.tracing import Notice
 from toolsync.errors import TemplateError
@@ -21,6 +21,17 @@ def left_out(name: str, error: TemplateError) -> Notice:
     """A tool whose templates cannot be used, and why."""
     told = error.message.replace("\n", "\n    ")
     return Notice(name, f"{one_line(name)} is left out: {told}", error.hint, is_problem=True)
+
+
+def blind(known: Known, tools: Collection[str]) -> Iterator[Notice]:
+    """Those of the tools that are given back without their templates: memory suffices, the file's schema aside."""
+    for name, error in known.broken.items():
+        if name in tools:
+            text = f"{one_line(name)} is given back by what is remembered alone, for its template cannot be used: "
+            yield Notice(name, text + one_line(error.message), error.hint)
+    if known.shut is not None:
+        text = f"your own tools cannot be read, and count for nothing here: {known.shut.message}"
+        yield Notice("", text, known.shut.hint)
 
 
 def strays(profile: Profile, known: Known) -> Iterator[Notice]:

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from toolsync import memory as memories
 from toolsync.commands import state_folder
 from toolsync.commands.result import Message
-from toolsync.errors import ToolsyncError
+from toolsync.errors import ToolsyncError, TransactionError
 from toolsync.remembered import vault_names
 from toolsync.session import Session
 from toolsync.transaction import lock
@@ -36,6 +36,8 @@ def tidied(session: Session) -> tuple[Message, ...]:
     try:
         with lock.held(session.state, _WAIT_SECONDS):
             removed(session)
+    except TransactionError:
+        return ()  # another toolsync is at work: it sees to this when it is done
     except ToolsyncError as error:
         return (Message("warning", f"old values that nobody needs any more stay in the keyring: {error.message}"),)
     return ()

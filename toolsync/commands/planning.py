@@ -200,7 +200,7 @@ def plan_undo(session: Session, tools: Sequence[str]) -> Plan:
         if name not in remembered:
             there = ", ".join(sorted(remembered)) or "nothing"
             raise UsageError(f"nothing of '{name}' is applied", hint=f"Applied: {there}.")
-    known = registry.tools(session.config.parent)
+    known = registry.usable(session.config.parent)
     in_scope, shelves = set(tools) or remembered, Shelves(session)
     stop_at_claimed(shelves, known, memory, in_scope)
     rack = Rack(shelves)
@@ -223,4 +223,5 @@ def plan_undo(session: Session, tools: Sequence[str]) -> Plan:
         memory,
         snapshot.sha256,
         shelves=rack.used,
+        asides=tuple(aside.blind(known, in_scope)),
     )
