@@ -19,6 +19,7 @@ _LONGEST_WORDS = 4000
 _LONGEST_PAGE = 20_000
 _DEEPEST = 8
 """Errors within errors; a router before a relay before a provider makes three."""
+_NOTHING = (b"", b"{}", b"[]", b"null", b'""')
 _PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
 """How gzip and Zstandard begin."""
 
@@ -45,7 +46,7 @@ class Level:
 def kind(answer: Response) -> Kind:
     """What sort of body it is, whatever its headers say of it."""
     start = answer.body[:200].lstrip(b"\xef\xbb\xbf \r\n\t")
-    if not answer.body.strip():
+    if answer.body.strip() in _NOTHING:
         return "empty"
     if answer.body.startswith(_PACKED):
         return "packed"

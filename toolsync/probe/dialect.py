@@ -106,8 +106,8 @@ def _ended(data: Mapping[str, Any]) -> bool:
             return not any(message.get(more) for more in ("reasoning_content", "reasoning", "tool_calls", "refusal"))
         case {"object": "response", "status": "completed", "output": []}:
             return True
-        case {"type": "message", "stop_reason": "end_turn", "content": []}:
-            return True
+        case {"type": "message", "stop_reason": "end_turn", "content": [*parts]}:
+            return all(isinstance(part, Mapping) and part.get("type") == "text" for part in parts)
     return False
 
 
@@ -115,6 +115,8 @@ def _chat(data: Mapping[str, Any]) -> str | None:
     match data.get("choices"):
         case [{"message": {"content": str(text)}}, *_]:
             return text
+        case [{"message": {"content": [*parts]}}, *_]:
+            return _joined(parts)
         case [{"message": {}}, *_]:  # thought, and was cut off before a word
             return ""
     return None
