@@ -173,6 +173,10 @@ BAD: dict[str, tuple[dict[str, str], str]] = {
         {"tool.toml": f'{TRACE}key = ["a"]\n[request]\nheaders = {{ org = "X-Org" }}', "s.json": "{}"},
         "t/tool.toml: request.headers speaks of 'org', which no trace asks",
     ),
+    "alias for a question that is not asked": (
+        {"tool.toml": f'{TRACE}key = ["a"]\n[request]\naliases = {{ x = "y" }}', "s.json": "{}"},
+        "t/tool.toml: request.aliases speaks of 'y', which no trace asks",
+    ),
     "reference without a name": (
         {"tool.toml": f'{MANIFEST}[request]\nreferences = ["${{X}}"]', "s.json": "{}"},
         "t/tool.toml: request.references: '${X}' is no reference",
@@ -394,11 +398,23 @@ environment = ["env"]
 at_start = ["A"]
 runs = ["helper"]
 trims = true
+aliases = {{ x = "key" }}
 timeout_seconds = 30
 """
     ).request
     headers = {"key": "api-key", "x_key": "x-api-key", "org": "OpenAI-Organization"}
-    assert read == Request(headers, "/chat", False, ("${NAME}",), ("env",), ("A",), ("helper",), True, 30)
+    assert read == Request(
+        headers=headers,
+        path="/chat",
+        streams=False,
+        references=("${NAME}",),
+        environment=("env",),
+        at_start=("A",),
+        runs=("helper",),
+        trims=True,
+        aliases={"x": "key"},
+        timeout_seconds=30,
+    )
 
 
 def test_processes_are_the_tools_commands_and_on_a_desktop_those_that_write_back() -> None:

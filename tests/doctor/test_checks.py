@@ -156,6 +156,12 @@ ROWS: dict[str, dict[str, Row]] = {
         "the key in a variable that it does not look at": Row(
             [("key_not_sent", "likely")], settings(), {"WORK_KEY": KEY}, says="$WORK_KEY holds the key"
         ),
+        "the variable that is toolsync's own is no such": Row(
+            [("key_missing", "likely")],
+            settings(),
+            {"WORK_KEY": KEY},
+            home={"profile": PROFILE.replace("keyring:work", "env:WORK_KEY")},
+        ),
         "settings without a place for a key": Row(
             [("key_not_sent", "likely")],
             settings(),
@@ -513,6 +519,29 @@ ROWS: dict[str, dict[str, Row]] = {
         "address and model": Row(NONE, settings()),
         "neither": Row(NONE, {OWN: "{}"}),
         "no model": Row([("config_incomplete", "likely")], {OWN: json.dumps({"url": GATEWAY})}, says="which model"),
+        "a model that an alias stands for": Row(
+            NONE,
+            claude(ANTHROPIC_BASE_URL=ROOT, ANTHROPIC_MODEL="sonnet", ANTHROPIC_DEFAULT_SONNET_MODEL="m"),
+            tool="claude-code",
+        ),
+        "an alias that stands for nothing here": Row(
+            [("config_incomplete", "likely")],
+            claude(ANTHROPIC_BASE_URL=ROOT, ANTHROPIC_MODEL="sonnet"),
+            tool="claude-code",
+        ),
+        "a model's slot that the profile fills": Row(
+            [("config_incomplete", "likely")],
+            claude(ANTHROPIC_BASE_URL=ROOT, ANTHROPIC_MODEL="m"),
+            tool="claude-code",
+            says="model_haiku",
+            home={"profile": f'{PROFILE}[profiles.work.models]\nhaiku = "h"\n'},
+        ),
+        "the same at another address": Row(
+            NONE,
+            claude(ANTHROPIC_BASE_URL="http://elsewhere", ANTHROPIC_MODEL="m"),
+            tool="claude-code",
+            home={"profile": f'{PROFILE}[profiles.work.models]\nhaiku = "h"\n'},
+        ),
         "a provider that is described": Row(
             NONE,
             {CODEX: f'model = "m"\nmodel_provider = "r"\n[model_providers.r]\nbase_url = "{GATEWAY}"\n'},
@@ -624,7 +653,7 @@ ROWS: dict[str, dict[str, Row]] = {
         "a key in the file": Row(NONE, {**settings(key=KEY), ".bashrc": "export DEMO_KEY=x\n"}),
         "set to nothing": Row(NONE, {**settings(), ".bashrc": "export DEMO_KEY=\n"}),
         "set in a startup file since": Row(
-            [("env_not_refreshed", "likely")], {**settings(), ".zshenv": "\nexport DEMO_KEY=x\n"}, says="~/.zshenv:2"
+            [("env_not_refreshed", "sure")], {**settings(), ".zshenv": "\nexport DEMO_KEY=x\n"}, says="~/.zshenv:2"
         ),
     },
 }

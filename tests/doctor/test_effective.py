@@ -133,6 +133,27 @@ ROWS: dict[str, Row] = {
         [],
         environ={"ANTHROPIC_BASE_URL": "http://old"},
     ),
+    "claude-code: a suffix of the model's is not sent": Row(
+        "claude-code",
+        {CLAUDE: env(ANTHROPIC_MODEL="m[1m]")},
+        f"https://api.anthropic.com{MESSAGES}",
+        [],
+        more={"model": "m"},
+    ),
+    "claude-code: an alias stands for another variable's model": Row(
+        "claude-code",
+        {CLAUDE: json.dumps({"model": "sonnet[1m]", "env": {"ANTHROPIC_DEFAULT_SONNET_MODEL": "s"}})},
+        f"https://api.anthropic.com{MESSAGES}",
+        [],
+        more={"model": "s"},
+    ),
+    "claude-code: without a model it asks for the one that stands for Opus": Row(
+        "claude-code",
+        {CLAUDE: env(ANTHROPIC_DEFAULT_OPUS_MODEL="o")},
+        f"https://api.anthropic.com{MESSAGES}",
+        [],
+        more={"model": "o"},
+    ),
     "claude-code: a reference stands as it is": Row(
         "claude-code",
         {CLAUDE: env(ANTHROPIC_AUTH_TOKEN="${RELAY_KEY}")},

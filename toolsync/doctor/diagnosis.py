@@ -45,6 +45,7 @@ def diagnosis(effective: Effective, offline: Sequence[Finding], probed: Probed |
         probed: what asking came to; None where nobody was asked.
     """
     probe = _probe_finding(probed) if probed is not None else None
+    probe = _placed(probe, effective) if probe is not None else None
     sure = [finding for finding in offline if finding.certainty == "sure"]
     if probe is None:
         found = _merged([*sure, *(_asides(probed) if probed is not None else [])])
@@ -102,8 +103,24 @@ def _probe_finding(probed: Probed) -> Finding | None:
     inquiry = probed.inquiry
     if inquiry is None or (not inquiry.cause and inquiry.certainty != "open"):
         return None
-    evidence = tuple(_line(exchange) for exchange in inquiry.exchanges)
+    evidence = tuple(line(exchange) for exchange in inquiry.exchanges)
     return Finding(inquiry.cause, inquiry.certainty, evidence, inquiry.values)
+
+
+def _placed(finding: Finding, effective: Effective) -> Finding:
+    """The finding, with where the value stands that it is about."""
+    if not finding.cause or finding.where is not None:
+        return finding
+    group = named(finding.cause).group
+    wheres = effective.wheres
+    of_key = effective.credentials[0].where if effective.credentials else None
+    of_timeout = wheres.get("timeout_seconds") or wheres.get("timeout_ms")
+    where = {"key": of_key, "address": wheres.get("base_url")}.get(group)
+    if finding.cause.startswith("model_"):
+        where = wheres.get("model")
+    if finding.cause == "tool_timeout_too_short":
+        where = of_timeout
+    return replace(finding, where=where)
 
 
 def _of_step(reach: Reach, step: Step) -> Finding:
@@ -126,7 +143,7 @@ def _of_step(reach: Reach, step: Step) -> Finding:
     return Finding(cause, "sure", tuple(evidence), {name: value for name, value in values.items() if value})
 
 
-def _line(exchange: Exchange) -> str:
+def line(exchange: Exchange) -> str:
     """One exchange as evidence."""
     came = f"{exchange.status} {exchange.content_type}".strip() if exchange.status is not None else "no answer"
     words = f": {exchange.words}" if exchange.words else ""

@@ -72,8 +72,10 @@ class Look:
 
     @cached_property
     def found(self) -> Mapping[str, Answer]:
-        """Its answers, with the references filled in that it expands itself."""
-        return {question: self._expanded(answer)[0] for question, answer in self.raw.items()}
+        """Its answers, with the references filled in that it expands itself, and the model that an alias stands for."""
+        found = {question: self._expanded(answer)[0] for question, answer in self.raw.items()}
+        alias = self.tool.request.aliases.get(found["model"].value) if "model" in found else None
+        return {**found, "model": replace(found[alias], question="model")} if alias in found else found
 
     def named(self, question: str) -> tuple[str, ...]:
         """The variables that the answer refers to: by a reference that the tool expands, or as `env_key` does."""

@@ -25,13 +25,14 @@ def request(tool: str, table: Mapping[str, Any], speaks: Sequence[str], readers:
     """The `[request]` table, filled up with what the dialect says.
 
     Raises:
-        TemplateError: a header answers no question, a reference names no variable, or a place is no path.
+        TemplateError: a header or an alias speaks of no question, a reference names no variable, or a place is no path.
     """
-    stated = table.get("headers", {})
+    stated, aliases = table.get("headers", {}), table.get("aliases", {})
     asked = {question for reader in readers for question in reader.questions}
-    for question in stated:
-        if question not in asked:
-            raise TemplateError(f"{tool}/tool.toml: request.headers speaks of '{question}', which no trace asks")
+    for field, questions in (("headers", stated), ("aliases", aliases.values())):
+        for question in questions:
+            if question not in asked:
+                raise TemplateError(f"{tool}/tool.toml: request.{field} speaks of '{question}', which no trace asks")
     references = tuple(table.get("references", ()))
     for spelling in references:
         if spelling.count(NAME) != 1 or spelling == NAME:
@@ -49,6 +50,7 @@ def request(tool: str, table: Mapping[str, Any], speaks: Sequence[str], readers:
         at_start=tuple(table.get("at_start", ())),
         runs=runs,
         trims=table.get("trims", False),
+        aliases=aliases,
         timeout_seconds=table.get("timeout_seconds"),
         limit=table.get("limit", ""),
     )

@@ -125,6 +125,7 @@ class Request:
         at_start: variables that count only where they are set before it starts, not in those tables.
         runs: the places whose value is a command that it runs for the answer.
         trims: whether it leaves out white space around a key.
+        aliases: names that stand for what another question is answered with, where they are a model's; "" for none.
         timeout_seconds: how long it waits for an answer where nothing says it; None: nobody knows, or for ever.
         limit: the parameter by which it limits the answer's tokens; "": the dialect's usual one.
     """
@@ -137,6 +138,7 @@ class Request:
     at_start: tuple[str, ...] = ()
     runs: tuple[str, ...] = ()
     trims: bool = False
+    aliases: Mapping[str, str] = field(default_factory=dict)
     timeout_seconds: float | None = None
     limit: str = ""
 

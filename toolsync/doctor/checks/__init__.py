@@ -36,6 +36,7 @@ CHECKS: Mapping[str, Check] = {
     "address": address.form,
     "loopback": address.loopback,
     "model": address.model_reference,
+    "not_refreshed": running.not_refreshed,
     "presence": keys.presence,
     "shape": keys.shape,
     "held_back": keys.held_back,
@@ -47,7 +48,6 @@ CHECKS: Mapping[str, Check] = {
     "timeout": patience.timeout,
     "processes": running.processes,
     "desktop": running.desktop,
-    "not_refreshed": running.not_refreshed,
     "modes": exposure.modes,
     "repositories": exposure.repositories,
 }

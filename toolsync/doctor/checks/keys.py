@@ -72,8 +72,13 @@ def _unbound(look: Look) -> list[str]:
     base = look.found.get("base_url")
     if pending and base is not None and base.file:
         return [f"{place(look, look.where(base))} sets the address, and nothing beside it says which key goes there"]
-    own = look.world.key
-    held = [name for name, value in look.environ.items() if isinstance(own, Secret) and value == own.reveal()]
+    own, profile = look.world.key, look.world.profile
+    told = profile.key.name if profile is not None and profile.key.kind == "env" else ""  # for toolsync itself
+    held = [
+        name
+        for name, value in look.environ.items()
+        if isinstance(own, Secret) and value == own.reveal() and name != told
+    ]
     if held:
         return [f"${min(held)} holds the key, and {look.called} does not look there"]
     return []

@@ -128,7 +128,7 @@ def not_refreshed(look: Look) -> Iterator[Finding]:
                 where = Where("environment", f"${name}", line.file, line.line or None)
                 text = f"{place(look, where)}: set there, and not in this environment, which is older"
                 found = values(look, where, variable=name)
-                yield Finding("env_not_refreshed", "likely", (text,), found, where, Fix("Open a new terminal."))
+                yield Finding("env_not_refreshed", "sure", (text,), found, where, Fix("Open a new terminal."))
 
 
 # What changed, and when.

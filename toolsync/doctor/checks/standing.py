@@ -235,9 +235,15 @@ def incomplete(look: Look) -> Iterator[Finding]:
         line = f"{place(look, where)} names '{text(provider.value)}', and nothing stands at {missing}"
         yield Finding("config_incomplete", "sure", (line,), values(look, where), where)
         return
-    if base is not None and base.value and base.layer and model is not None and not model.value:
-        where = look.where(base)
+    if base is None or not base.value or not base.layer:
+        return
+    lacking = [question for question, want in look.wanted.items() if want and not look.found[question].value]
+    where = look.where(base)
+    if model is not None and not model.value:
         line = f"{place(look, where)} sets the address, and nothing says which model to ask for"
+        yield Finding("config_incomplete", "likely", (line,), values(look, where), where)
+    elif lacking and same("base_url", base.value, look.wanted.get("base_url", "")):
+        line = f"{place(look, where)} sets the address, and what the profile sets beside it is missing: {lacking[0]}"
         yield Finding("config_incomplete", "likely", (line,), values(look, where), where)
 
 
