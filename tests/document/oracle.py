@@ -57,6 +57,8 @@ class Reading:
     tokens: list[Token]
     members: dict[tuple[str | int, ...], tuple[int, int]]
     """Path to the span of member or item, key included; of duplicates the last."""
+    spans: dict[tuple[str | int, ...], list[tuple[int, int]]]
+    """The same of all duplicates."""
 
     @property
     def comments(self) -> list[str]:
@@ -84,7 +86,7 @@ def read(text: str) -> Reading:
     reader = _Reader([token for token in tokens if not token.is_comment])
     with room():
         value = reader.document()
-    return Reading(value, tokens, reader.members)
+    return Reading(value, tokens, {path: spans[-1] for path, spans in reader.spans.items()}, reader.spans)
 
 
 def is_text(file: bytes) -> bool:
@@ -152,15 +154,16 @@ def lines_gone(before: str, after: str) -> list[str]:
 def foreign_comments(text: str, path: tuple[str | int, ...]) -> Counter[str]:
     """The comments that the removal of `path` must leave: all but those inside the member, or behind it on its line."""
     reading = read(text)
-    start, end = reading.members[path]
-    kept = []
-    for token in (token for token in reading.tokens if token.is_comment):
-        inside = start <= token.start < end
-        between = text[end : token.start]
-        beside = token.start >= end and not re.search(r"[\r\n]", without_comments(between))
-        if not inside and not beside:
-            kept.append(token.text)
-    return Counter(kept)
+    gone = reading.spans[path]
+    comments = [token for token in reading.tokens if token.is_comment]
+    return Counter(token.text for token in comments if not any(_belongs(token, span, text) for span in gone))
+
+
+def _belongs(comment: Token, span: tuple[int, int], text: str) -> bool:
+    """Whether a comment is inside a span, or behind it on its line."""
+    start, end = span
+    is_behind = comment.start >= end and not re.search(r"[\r\n]", without_comments(text[end : comment.start]))
+    return start <= comment.start < end or is_behind
 
 
 def neighbours(text: str) -> list[tuple[str, str, str]]:
@@ -229,7 +232,7 @@ class _Reader:
     def __init__(self, tokens: list[Token]) -> None:
         self.tokens = tokens
         self.at = 0
-        self.members: dict[tuple[str | int, ...], tuple[int, int]] = {}
+        self.spans: dict[tuple[str | int, ...], list[tuple[int, int]]] = {}
 
     def document(self) -> Value:
         if not self.tokens:
@@ -270,7 +273,7 @@ class _Reader:
                     self.forget((*path, step))
                 known.add(step)
                 items.append([step, self.value((*path, step))])
-            self.members[*path, step] = (start, self.tokens[self.at - 1].end)
+            self.spans.setdefault((*path, step), []).append((start, self.tokens[self.at - 1].end))
         self.next()
         return items
 
@@ -282,9 +285,9 @@ class _Reader:
         return key
 
     def forget(self, path: tuple[str | int, ...]) -> None:
-        """A later duplicate hides the earlier one with all that is in it."""
-        for other in [known for known in self.members if known[: len(path)] == path]:
-            del self.members[other]
+        """A later duplicate hides what is in the earlier one."""
+        for other in [known for known in self.spans if known[: len(path)] == path and known != path]:
+            del self.spans[other]
 
     def expect(self, text: str) -> None:
         if self.next().text != text:

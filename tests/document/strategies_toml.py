@@ -106,7 +106,62 @@ def documents(draw: st.DrawFn) -> str:
     return draw(st.sampled_from(["", "", "\ufeff"])) + text
 
 
-DOCUMENTS = documents()
+@st.composite
+def tidy_documents(draw: st.DrawFn) -> str:
+    """A file as people write it: comments above tables and beside keys, blank lines between them, lists over lines."""
+    parts = [draw(_tidy_keys)]
+    for header in draw(st.lists(_TIDY_HEADERS, max_size=5)):
+        part = (
+            draw(st.sampled_from(["", "", "# of this table\n", "# --- x ---\n\n"])) + header + "\n" + draw(_tidy_keys)
+        )
+        if _is_valid("\n".join([*parts, part])):
+            parts.append(part)
+    return "\n".join(parts).replace("\n", draw(st.sampled_from(["\n", "\n", "\r\n"])))
+
+
+_TIDY_VALUES = st.sampled_from(
+    [
+        '"x"',
+        "true",
+        "20_000",
+        '["-y", "x"]',
+        '[\n  "-y", # yes\n  "x",\n]',
+        "[\n  # none\n]",
+        '{ a = "1", b.c = 2 }',
+        "{}",
+        "[[1], [2]]",
+        '[{ name = "a" }, { name = "ours", x = 1 }]',
+        '"""\ntwo\nlines\n"""',
+    ]
+)
+_TIDY_PAIRS = st.tuples(
+    st.sampled_from(["", "", "# above\n"]), NAMES, st.just(" = "), _TIDY_VALUES, st.sampled_from(["", "", " # beside"])
+).map("".join)
+_TIDY_HEADERS = st.tuples(
+    st.sampled_from(["[{}]", "[{}]", "[[{}]]"]), st.sampled_from(["a", "b", "a.b", "b.c", 'p."q r"'])
+).map(lambda pair: pair[0].format(pair[1]))
+_tidy_keys = (
+    st.lists(_TIDY_PAIRS, max_size=4, unique_by=lambda line: line.removeprefix("# above\n").partition(" = ")[0])
+    .map(lambda lines: "".join(line + "\n" for line in lines))
+    .filter(_is_valid)
+)
+
+
+@st.composite
+def deep_documents(draw: st.DrawFn) -> str:
+    """A value nested far down under a table with a long name."""
+    text = draw(SCALARS)
+    for _ in range(draw(st.integers(5, 40))):
+        text = draw(
+            st.sampled_from([f"[{text}]", f"{{a={text}}}", f'{{ a.b = {text}, c = "d" }}', f"[ {text}, # c\n 0 ]"])
+        )
+    name = ".".join(["a"] * draw(st.integers(1, 30)))
+    return draw(
+        st.sampled_from([f"[{name}]\nx = {text}\n", f"{name} = {text}", f"[[{name}]]\nx = {text}\n[[{name}]]\n"])
+    )
+
+
+DOCUMENTS = documents() | tidy_documents() | deep_documents()
 
 _TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
 NEW_SCALARS = st.one_of(
