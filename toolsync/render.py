@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from toolsync.commands.result import Message, Result
-from toolsync.errors import ToolsyncError
+from toolsync.errors import PingFailedError, ToolsyncError
+from toolsync.examination import examination_lines
 from toolsync.explanation import explanation_lines
 from toolsync.masking import mask_key_shapes, masked_data
 from toolsync.screen import Line
@@ -44,7 +45,8 @@ def enveloped(
 
 
 def _error(error: ToolsyncError) -> dict[str, str]:
-    return {"type": type(error).__name__, "message": _said(error.message), "hint": _said(error.hint)}
+    cause = {"cause": error.cause} if isinstance(error, PingFailedError) else {}
+    return {"type": type(error).__name__, "message": _said(error.message), "hint": _said(error.hint), **cause}
 
 
 def _said(sentence: str) -> str:
@@ -118,7 +120,8 @@ _PAST = {"create": "created", "change": "changed", "remove": "removed"}
 
 def _ping_line(ping: Mapping[str, Any]) -> Line:
     if ping["problem"]:
-        return Line(f"✗ {ping['address']} ({ping['dialect']}): {ping['problem']}", "bad")
+        cause = f" [{ping['cause']}]" if ping["cause"] and ping["certainty"] != "open" else ""
+        return Line(f"✗ {ping['address']} ({ping['dialect']}): {ping['problem']}{cause}", "bad")
     usage = f", {ping['input_tokens']} + {ping['output_tokens']} tokens" if ping["output_tokens"] is not None else ""
     answer = f"{ping['status']}, model {ping['model']}{usage}, {ping['milliseconds']} ms"
     return Line(f"✓ {ping['address']} ({ping['dialect']}): {answer}", "good")
@@ -273,6 +276,7 @@ View = Callable[[Mapping[str, Any]], Iterator[Line]]
 _VIEWS: Mapping[str, View] = {
     "apply": _apply,
     "diff": plan_lines,
+    "doctor": examination_lines,
     "explain": explanation_lines,
     "key list": _keys,
     "models": _models,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -245,7 +246,8 @@ def _profile(stage: Stage, config: Data) -> None:
     profile = {"base_url": wanted, "model": config["model"] or "demo-model", "key": "env:DOCTOR_CASE_KEY"}
     stage.write(stage.config / "profile.toml", tomlkit.dumps({"active": "work", "profiles": {"work": profile}}))
     key = str(config["key"].get("value") or "").strip()
-    stage.environ.setdefault("DOCTOR_CASE_KEY", key if key.isascii() and key.isprintable() and key else "none-here-yet")
+    is_key = re.fullmatch(r"[A-Za-z0-9_.-]{16,}", key) is not None
+    stage.environ.setdefault("DOCTOR_CASE_KEY", key if is_key else "none-here-yet")
 
 
 # What mends it.

@@ -14,10 +14,13 @@ from toolsync.commands.aside import broken
 from toolsync.commands.fitting import remembered_tools
 from toolsync.commands.result import DONE, PROBLEM, Message, Result
 from toolsync.doctor.checks import findings
-from toolsync.doctor.diagnosis import Probed, diagnosis, is_blocked
+from toolsync.doctor.checks.saying import values
+from toolsync.doctor.checks.standing import same
+from toolsync.doctor.diagnosis import Probed, diagnosis, is_blocked, line
 from toolsync.doctor.layers import Standing
 from toolsync.doctor.look import Look, looks
 from toolsync.doctor.model import Credential, Diagnosis, Effective, Finding, Where
+from toolsync.doctor.remedy import fix
 from toolsync.doctor.world import World
 from toolsync.errors import ProfileError, ToolsyncError
 from toolsync.masking import Secret, fingerprint, mask_credentials, mask_key_shapes, masked, on_one_line
@@ -67,7 +70,10 @@ def doctor(session: Session, options: Options) -> Result:
     data = {
         "profile": world.profile.name if world.profile else None,
         "language": options.language,
-        "tools": [_described(look, one, options.language, session) for look, one in diagnoses],
+        "is_detailed": bool(options.tools),
+        "tools": [
+            _described(look, one, probes.get(_triple(look.effective)), options.language) for look, one in diagnoses
+        ],
         "probes": [_probe(probed) for probed in probes.values()],
     }
     return Result("doctor", data, messages, _exit_code(one for _, one in diagnoses))
@@ -154,18 +160,29 @@ def _request(look: Look) -> Request:
 # As data.
 
 
-def _described(look: Look, one: Diagnosis, language: Language, session: Session) -> dict[str, Any]:
-    effective = one.effective
+def _described(look: Look, one: Diagnosis, probed: Probed | None, language: Language) -> dict[str, Any]:
+    effective, session = one.effective, look.world.session
+    exchanges = probed.inquiry.exchanges if probed is not None and probed.inquiry is not None else ()
     return {
         "tool": effective.tool,
         "reader": effective.reader,
         "called": effective.called,
         "state": one.state,
         "request": _asked(effective, session, look.world.memory.key),
-        "findings": [_finding(finding, language, session) for finding in one.findings],
+        "findings": [_finding(look, finding, language) for finding in one.findings],
         "ruled_out": list(one.ruled_out),
+        "answered": _answered(effective, exchanges),
+        "asked": [line(exchange) for exchange in exchanges],
         "layers": [_layer(standing, session) for standing in look.standings()],
     }
+
+
+def _answered(effective: Effective, exchanges: Sequence[Exchange]) -> dict[str, Any] | None:
+    """Who answered the tool's own request, and how fast; None where nobody did."""
+    told = next((one for one in exchanges if one.is_ok and one.what in ("question", "stream")), None)
+    if told is None:
+        return None
+    return {"model": _open(effective.model), "milliseconds": told.first_ms or told.elapsed_ms}
 
 
 def _asked(effective: Effective, session: Session, key: bytes) -> dict[str, Any]:
@@ -194,9 +211,11 @@ def _where(where: Where, session: Session) -> dict[str, Any]:
     return {"layer": where.layer, "slot": _open(where.slot), "file": file, "line": where.line}
 
 
-def _finding(finding: Finding, language: Language, session: Session) -> dict[str, Any]:
-    cause = named(finding.cause, language).filled(finding.values)
-    fix = finding.fix
+def _finding(look: Look, finding: Finding, language: Language) -> dict[str, Any]:
+    session, profile = look.world.session, look.world.profile
+    cause = named(finding.cause, language).filled({**values(look, finding.where), **finding.values})
+    mended = fix(look.effective, finding, profile, is_set=_is_set(look))
+    mended = finding.fix or mended
     return {
         "cause": finding.cause,
         "severity": cause.severity,
@@ -205,9 +224,19 @@ def _finding(finding: Finding, language: Language, session: Session) -> dict[str
         "meaning": cause.meaning,
         "evidence": [_open(line) for line in finding.evidence],
         "where": _where(finding.where, session) if finding.where is not None else None,
-        "remedy": fix.text if fix is not None else cause.remedy,
-        "command": list(fix.argv) if fix is not None else [],
+        "remedy": cause.remedy,
+        "fix": mended.text if mended is not None else "",
+        "command": list(mended.argv) if mended is not None else [],
     }
+
+
+def _is_set(look: Look) -> bool:
+    """Whether the tool has what the profile wants, so that applying it again would change nothing."""
+    return all(
+        same(question, getattr(look.effective, question), look.wanted[question])
+        for question in ("base_url", "model")
+        if question in look.wanted
+    )
 
 
 def _layer(standing: Standing, session: Session) -> dict[str, Any]:

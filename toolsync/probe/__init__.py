@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from toolsync.address import Dialect, endpoint, is_loopback, normal
+from toolsync.causes import Certainty
 from toolsync.errors import ProfileError
 from toolsync.masking import Secret
 from toolsync.probe.body import shown
@@ -68,6 +69,7 @@ class _Result:
         status: of HTTP; None where no answer came.
         elapsed_ms: from the start of the connection to the end of the answer, or to the failure.
         cause: why, as a slug of `templates/causes/`; empty where all is well, or nobody can tell.
+        certainty: of the cause; `open` where one answer does not decide between it and others.
         problem: one sentence, the gateway's own words in it; empty where all is well.
         hint: what to do about it, one sentence; may be empty; NAME stands for the profile, which is not known here.
         warning: what to mind although it may work: the key in clear over a network; usually empty.
@@ -78,6 +80,7 @@ class _Result:
     status: int | None
     elapsed_ms: int
     cause: str = ""
+    certainty: Certainty = "sure"
     problem: str = ""
     hint: str = ""
     warning: str = ""
@@ -175,6 +178,7 @@ def _came(
         "status": answer.status if answer else None,
         "elapsed_ms": answer.elapsed_ms if answer else round((time.perf_counter() - started) * 1000),
         "cause": verdict.cause,
+        "certainty": verdict.certainty,
         "problem": verdict.problem,
         "hint": verdict.hint,
         "warning": _WARNING if exposes_key(request) else "",

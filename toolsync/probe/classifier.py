@@ -223,13 +223,17 @@ def _pattern(text: str) -> re.Pattern[str]:
     return re.compile(text, re.IGNORECASE)
 
 
+_SHORTEST_MODEL = 4
+"""Characters; a shorter name stands in any sentence."""
+
+
 def _matches(wanted: str, text: str) -> bool:
     return bool(_pattern(wanted).search(text))
 
 
-def _is_status(wanted: list[int | str], sight: _Sight) -> bool:
+def _is_one_of(wanted: list[int | str], status: int) -> bool:
     """`503`, or a class of them, `"5xx"`."""
-    return sight.status in wanted or f"{sight.status // 100}xx" in wanted
+    return status in wanted or f"{status // 100}xx" in wanted
 
 
 def _has_header(wanted: Mapping[str, str], sight: _Sight) -> bool:
@@ -249,8 +253,8 @@ def _has(wanted: list[str], sight: _Sight) -> bool:
 
 
 _TESTS: Mapping[str, Callable[[Any, _Sight], bool]] = {
-    "status": _is_status,
-    "answered": lambda wanted, sight: sight.answer.status in wanted or f"{sight.answer.status // 100}xx" in wanted,
+    "status": lambda wanted, sight: _is_one_of(wanted, sight.status),
+    "answered": lambda wanted, sight: _is_one_of(wanted, sight.answer.status),
     "kind": lambda wanted, sight: sight.kind in wanted,
     "family": lambda wanted, sight: sight.family in wanted,
     "within": lambda wanted, sight: not sight.within.isdisjoint(wanted),
@@ -264,11 +268,12 @@ _TESTS: Mapping[str, Callable[[Any, _Sight], bool]] = {
     "page_without": lambda wanted, sight: not _matches(wanted, sight.page),
     "path": lambda wanted, sight: _matches(wanted, sight.path),
     "versioned": lambda wanted, sight: wanted is _matches("/v[0-9]+[a-z]*/", sight.path),
-    "dialect": lambda wanted, sight: sight.asked.dialect in wanted,
     "asked": lambda wanted, sight: wanted == ("answer" if sight.asked.model else "models"),
     "keyed": lambda wanted, sight: wanted is sight.asked.is_keyed,
     "found": lambda wanted, sight: sight.found in wanted,
     "elsewhere": lambda wanted, sight: wanted is sight.is_elsewhere,
-    "names_model": lambda wanted, sight: wanted is (bool(sight.asked.model) and sight.asked.model in sight.words),
+    "names_model": lambda wanted, sight: (
+        wanted is (len(model := sight.asked.model) >= _SHORTEST_MODEL and model in sight.words)
+    ),
 }
-"""What a row may ask of an answer; `templates/README.md` explains each."""
+"""What a row may ask of an answer; `templates/answers/README.md` explains each."""

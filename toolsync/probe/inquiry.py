@@ -189,7 +189,8 @@ def _refused(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:
     if listed.status in (401, 403) or listed.is_ok:
         other = talk.try_header()
         if other is not None and other[1].is_ok:
-            return Inquiry(cause="key_wrong_header", values={**talk.values(asked), "header": other[0]})
+            headers = {"header": next(iter(talk.request.credentials), ""), "read_header": other[0]}
+            return Inquiry(cause="key_wrong_header", values={**talk.values(asked), **headers})
     if not listed.is_ok and asked.cause == listed.cause:
         bare = talk.list_models(what="no key", is_keyed=False)
         if bare.is_ok:

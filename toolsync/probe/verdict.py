@@ -8,7 +8,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from toolsync.address import PATHS
-from toolsync.causes import Cause, named
+from toolsync.causes import Cause, Certainty, named
 from toolsync.probe.body import is_page, shown
 from toolsync.probe.classifier import Asked, Reading, read
 from toolsync.probe.network import Response
@@ -33,12 +33,14 @@ class Verdict:
 
     Attributes:
         cause: a slug of `templates/causes/`; empty where all is well, or nobody can tell.
+        certainty: `open` where one answer does not decide between the cause and others.
     """
 
     outcome: Outcome
     problem: str = ""
     hint: str = ""
     cause: str = ""
+    certainty: Certainty = "sure"
 
 
 def judge(answer: Response, asked: Asked) -> Verdict:
@@ -48,9 +50,9 @@ def judge(answer: Response, asked: Asked) -> Verdict:
         return Verdict("ok")
     outcome = _outcome(answer)
     cause = named(reading.cause).filled({"host": urlsplit(asked.url).hostname or "", "address": _target(answer, asked)})
-    is_open = reading.certainty == "open"
-    what = _PLAIN[outcome] if is_open else cause.title
-    return Verdict(outcome, f"{what} ({answer.status}){_told(answer, reading)}", _hint(cause, reading), reading.cause)
+    what = _PLAIN[outcome] if reading.certainty == "open" else cause.title
+    problem = f"{what} ({answer.status}){_told(answer, reading)}"
+    return Verdict(outcome, problem, _hint(cause, reading), reading.cause, reading.certainty)
 
 
 def advice(cause: str, host: str = "") -> str:

@@ -18,6 +18,7 @@ from toolsync.doctor.checks import (
     running,
     standing,
     syntax,
+    wanting,
 )
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Finding
@@ -28,7 +29,7 @@ CHECKS: Mapping[str, Check] = {
     "syntax": syntax.syntax,
     "duplicates": syntax.duplicates,
     "managers": managers.takeover,
-    "wanted": standing.wanted,
+    "wanted": wanting.wanted,
     "provider": standing.provider,
     "managed": standing.managed,
     "drift": standing.drift,

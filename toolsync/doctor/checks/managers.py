@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from toolsync import disk
-from toolsync.doctor.checks.saying import place, values
-from toolsync.doctor.checks.standing import same
+from toolsync.doctor.checks.saying import place, same, values
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Finding, Where
 from toolsync.store.cc_switch_live import is_taken_over

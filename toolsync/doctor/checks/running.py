@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
-from toolsync.doctor.checks.saying import address, place, values
-from toolsync.doctor.checks.standing import same
+from toolsync.doctor.checks.saying import address, place, same, values
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Certainty, Finding, Fix, Where
 from toolsync.process import Process

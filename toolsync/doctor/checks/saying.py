@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
+from toolsync.address import normal
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Where
+from toolsync.errors import ProfileError
 from toolsync.masking import mask_credentials, mask_key_shapes, masked, on_one_line
+from toolsync.trace import CREDENTIALS
 
 
 def place(look: Look, where: Where) -> str:
@@ -51,3 +54,23 @@ def address(url: str) -> str:
 def text(value: str) -> str:
     """Any value of the settings, on one line."""
     return on_one_line(mask_key_shapes(mask_credentials(masked(value))), limit=200)
+
+
+def same(question: str, one: str, other: str) -> bool:
+    """Whether two answers mean the same; addresses may be spelled in several ways."""
+    if question != "base_url":
+        return one == other
+    try:
+        return normal(one) == normal(other)
+    except ProfileError:
+        return one.strip().rstrip("/") == other.strip().rstrip("/")
+
+
+def used(look: Look, question: str) -> str:
+    answer = look.found[question]
+    if not answer.value:
+        return f"{look.called} finds nothing that counts"
+    at = place(look, look.where(answer))
+    if question in CREDENTIALS:
+        return f"used: the key from {at}"
+    return f"used: {address(answer.value) if question == 'base_url' else text(answer.value)}, from {at}"

@@ -1,0 +1,115 @@
+"""What `doctor` says, for people: a line for each program that is well, the cause and the way out for one that is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from toolsync import causes
+from toolsync.causes import Language
+from toolsync.screen import Line
+from toolsync.tables import columns
+
+Data = Mapping[str, Any]
+
+_MOST_EVIDENCE = 6
+"""Lines of evidence that are shown; `--json` has all."""
+
+
+def examination_lines(data: Data) -> Iterator[Line]:
+    """Every program; those that were asked for by name with their layers and what they ask."""
+    words = causes.words(data["language"])["doctor"]
+    if not data["tools"]:
+        yield Line(words["nothing"])
+        return
+    for one in data["tools"]:
+        yield from _program(one, words, data["language"])
+        if data["is_detailed"]:
+            yield from _details(one, words)
+    if any(one["state"] != "healthy" for one in data["tools"]):
+        yield Line(words["more"], "dim")
+
+
+def _program(one: Data, words: Data, language: Language) -> Iterator[Line]:
+    findings = one["findings"]
+    if one["state"] == "healthy":
+        yield Line(f"✓ {one['called']}: {_well(one, words)}", "good")
+        yield from (Line(f"    {_named(finding, words)}") for finding in findings)
+        return
+    mark, style = {"problem": ("✗", "bad"), "warning": ("!", "look")}.get(one["state"], ("?", "look"))
+    if not findings:
+        yield Line(f"{mark} {one['called']}: {words['inconclusive']}", style)
+        yield from (Line(f"    {line}") for line in one["asked"][:_MOST_EVIDENCE])
+        return
+    primary, *others = findings
+    yield Line(f"{mark} {one['called']}: {_named(primary, words)}", style)
+    yield from _finding(primary, words, _excluded(one, words, language))
+    for finding in others:
+        yield Line(f"  {words['also']}: {_named(finding, words)}", "look" if finding["severity"] != "info" else "")
+        yield from _finding(finding, words)
+
+
+def _well(one: Data, words: Data) -> str:
+    """That it is answered, by whom and how fast; or that nobody was asked."""
+    answered = one["answered"]
+    if answered is None:
+        return str(words["unasked"])
+    return f"{words['answers']} ({answered['model']}, {answered['milliseconds']} ms)"
+
+
+def _named(finding: Data, words: Data) -> str:
+    doubt = "" if finding["certainty"] == "sure" else f", {words[finding['certainty']]}"
+    return f"{finding['title']} ({finding['cause']}{doubt})"
+
+
+def _excluded(one: Data, words: Data, language: Language) -> str:
+    titles = [causes.named(slug, language).title for slug in one["ruled_out"][:_MOST_EVIDENCE]]
+    return f"{words['ruled_out']}: {', '.join(titles)}" if titles else ""
+
+
+def _finding(finding: Data, words: Data, excluded: str = "") -> Iterator[Line]:
+    where = finding["where"]
+    if where is not None:
+        yield Line(f"    {words['where']}: {_place(where)}")
+    for line in finding["evidence"][:_MOST_EVIDENCE]:
+        yield Line(f"    {line}")
+    if excluded:
+        yield Line(f"    {excluded}", "dim")
+    yield Line(f"    → {finding['fix'] or finding['remedy']}", "place")
+
+
+def _place(where: Data) -> str:
+    file = f"{where['file']}:{where['line']}" if where["line"] else where["file"]
+    return f"{file} ({where['slot']})" if file else where["slot"]
+
+
+# `doctor TOOL`.
+
+
+def _details(one: Data, words: Data) -> Iterator[Line]:
+    request = one["request"]
+    rows: list[Sequence[str]] = [
+        (words["address"], request["url"], _at(request, "base_url")),
+        (words["model"], request["model"], _at(request, "model")),
+    ]
+    for key in request["credentials"]:
+        told = f"{key['header']}: {key['fingerprint'] or '…'}"
+        rows.append((words["key"], told, _place(key["where"])))
+    if request["timeout_seconds"] is not None:
+        rows.append((words["timeout"], f"{request['timeout_seconds']:g} s", _at(request, "timeout_ms")))
+    if request["proxy"]:
+        rows.append((words["proxy"], request["proxy"], ""))
+    yield Line("")
+    yield from columns(rows, ("", words["asks"], words["where"]))
+    yield Line("")
+    layers = [
+        (layer["name"], layer["file"], layer["state"], ", ".join(layer["sets"]), ", ".join(layer["wins"]))
+        for layer in one["layers"]
+    ]
+    yield from columns(layers, (words["layer"], words["file"], words["state"], words["sets"], words["wins"]))
+    yield Line("")
+
+
+def _at(request: Data, question: str) -> str:
+    where = request["where"].get(question)
+    return _place(where) if where is not None else ""
