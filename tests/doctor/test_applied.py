@@ -15,8 +15,6 @@ from toolsync.loopback import LoopbackGateway
 from toolsync.paths import Places
 from toolsync.session import Session
 
-pytest_plugins = ["tests.acceptance.conftest"]
-
 OLD = invented("doctor-old")
 SERVICES = """
 [profiles.work.tool.config-toml]
