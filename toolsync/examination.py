@@ -1,4 +1,4 @@
-"""What `doctor` says, for people: a line for each program that is well, the cause and the way out for one that is not."""
+"""What `doctor` says, for people: a line for each program that is well, the cause and the way out for the others."""
 
 from __future__ import annotations
 

@@ -14,8 +14,7 @@ from toolsync.commands.aside import broken
 from toolsync.commands.fitting import remembered_tools
 from toolsync.commands.result import DONE, PROBLEM, Message, Result
 from toolsync.doctor.checks import findings
-from toolsync.doctor.checks.saying import values
-from toolsync.doctor.checks.standing import same
+from toolsync.doctor.checks.saying import same, values
 from toolsync.doctor.diagnosis import Probed, diagnosis, is_blocked, line
 from toolsync.doctor.layers import Standing
 from toolsync.doctor.look import Look, looks
