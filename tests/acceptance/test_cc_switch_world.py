@@ -121,6 +121,28 @@ def test_opencode_reads_the_key_from_a_variable(machine: Machine, switch: Home) 
     assert switch.everything() == before
 
 
+def test_a_row_that_is_switched_on_is_left_as_it_is_and_not_taken_away(machine: Machine, switch: Home) -> None:
+    own = machine.write(".config/opencode/opencode.json", "{}\n")
+    assert machine.toolsync(*APPLY).code == 0
+    assert json.loads(str((switch.row("opencode") or {})["meta"])) == {"liveConfigManaged": False}
+    own.write_text(json.dumps({"provider": {ROW: settings(switch, "opencode")}}))  # as switching it on does
+    switch.run("UPDATE providers SET meta = '{\"liveConfigManaged\":true}' WHERE app_type = 'opencode'")
+    assert machine.toolsync("status").code == 0
+    machine.profile('\n[profiles.work.tool.cc-switch-opencode]\nmodel = "new-model"\n')
+    with untouched(machine, switch):
+        ran = machine.toolsync(*APPLY)
+        assert (ran.code, "CC Switch: OpenCode is left out: its row is switched on" in ran.out) == (0, True), ran.out
+        said = "error: our row for opencode (profile 'work') is switched on, so that the app's own file holds a copy\n"
+        said += "  hint: Switch it off in CC Switch, then run the command again.\n"
+        assert machine.toolsync("undo", "--yes").said == (2, said)
+    own.write_text("{}\n")
+    assert machine.toolsync(*APPLY).code == 0
+    assert settings(switch, "opencode")["models"] == {"new-model": {"name": "new-model"}}
+    assert json.loads(str((switch.row("opencode") or {})["meta"])) == {"liveConfigManaged": True}
+    assert machine.toolsync("undo", "--yes").code == 0
+    assert _ids(switch) == []
+
+
 GEMINI = f'[profiles.work.urls]\ngemini = "{ADDRESS}/gemini"\n'
 
 
@@ -230,6 +252,20 @@ def test_rows_that_came_along_with_a_database_are_ours(machine: Machine, keyed: 
     assert machine.toolsync("undo", "--yes").code == 0
     shutil.move(machine.home / "elsewhere/cc", machine.home / ".cc-switch")
     assert (_ids(keyed), KEY in "".join(keyed.everything())) == ([], False)
+
+
+def test_a_row_that_is_chosen_where_nobody_can_choose_any_more_goes(machine: Machine, switch: Home) -> None:
+    assert machine.toolsync(*APPLY).code == 0
+    switch.click("claude", ROW)
+    shutil.copytree(machine.home / ".cc-switch", machine.home / "synced")  # and CC Switch is told to go there
+    machine.write(
+        ".local/share/com.ccswitch.desktop/app_paths.json",
+        json.dumps({"app_config_dir_override": str(machine.home / "synced")}),
+    )
+    assert machine.toolsync(*APPLY).said == (0, "")
+    assert _ids(switch) == []
+    said = machine.toolsync("undo", "--yes").err
+    assert said.startswith("error: our row for claude (profile 'work') is the one that is chosen in CC Switch\n")
 
 
 def test_a_database_that_comes_back_is_said_to_bring_our_rows_and_does_not_keep_them(

@@ -102,7 +102,7 @@ def _start(home: Home, part: str) -> str | None:
     ("part", "start"),
     [
         ("claude", {"meta": {}}),
-        ("opencode", {"meta": {}}),
+        ("opencode", {"meta": {"liveConfigManaged": False}}),
         ("claude/settings_config", None),
         ("codex/settings_config", {"auth": {}, "config": ""}),
         ("codex/settings_config/config", None),

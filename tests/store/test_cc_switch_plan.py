@@ -22,7 +22,7 @@ _WANTED: Mapping[str, Mapping[str, Value | Want]] = {
     "codex": {"name": "Ours", "website_url": "https://gateway.example", "meta.commonConfigEnabled": False},
     "codex/settings_config": {"auth.OPENAI_API_KEY": ABSENT},
     "codex/settings_config/config": {"model": "m", "model_providers.toolsync.base_url": "https://gateway.example/v1"},
-    "opencode": {"name": "Ours", "meta.liveConfigManaged": False},
+    "opencode": {"name": "Ours", "notes": "ours"},
     "opencode/settings_config": {"npm": "@ai-sdk/openai-compatible", "options.baseURL": "https://gateway.example/v1"},
 }
 _CLAUDE = '{\n\t"hooks": {},\n\t"env": {"MINE": "1"}\n}\n'

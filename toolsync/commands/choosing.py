@@ -94,7 +94,7 @@ def _is_off(scope: Scope, tool: Tool) -> bool:
 
 def _heeded(scope: Scope, claim: Claim, plans: dict[str, ToolPlan]) -> Skipped | None:
     """The plans as the claim allows them; the tool that it leaves out."""
-    if claim.live == "ours" and not claim.tool:
+    if claim.live == "added" or (claim.live == "ours" and not claim.tool):
         return _stale(claim, plans)
     if claim.live == "ours":
         _join(scope, claim, plans)
@@ -137,6 +137,9 @@ def _stale(claim: Claim, plans: dict[str, ToolPlan]) -> Skipped | None:
         return None
     reason = "its row is the one that is chosen, and what is written there would be lost at the next click"
     hint = f"To set it anew, choose another provider for {claim.app} there first."
+    if claim.live == "added":
+        reason = f"its row is switched on, and CC Switch sets it by what stands in {claim.app}'s own file"
+        hint = "To set it anew, switch it off there, apply, and switch it on."
     return Skipped(plans.pop(claim.owner.name).tool, reason, hint)
 
 

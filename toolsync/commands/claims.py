@@ -65,7 +65,7 @@ def stop_at_claimed(shelves: Shelves, known: Mapping[str, Tool], memory: Memory,
         for claim in claims(shelves, known, profile, given_back):
             if claim.owner.name not in given_back and claim.tool not in given_back:
                 continue
-            if claim.live == "ours":
+            if claim.live in ("ours", "added"):
                 raise chosen_row(claim, profile)
             if claim.live == "taken over" and claim.tool in given_back:
                 raise PlanRefusedError(
@@ -77,6 +77,11 @@ def stop_at_claimed(shelves: Shelves, known: Mapping[str, Tool], memory: Memory,
 
 def chosen_row(claim: Claim, profile: str) -> PlanRefusedError:
     """The refusal to take away what a store's owner would then miss."""
+    if claim.live == "added":
+        return PlanRefusedError(
+            f"our row for {claim.app} (profile '{profile}') is switched on, so that the app's own file holds a copy",
+            hint=f"Switch it off in {claim.owner.title.partition(':')[0]}, then run the command again.",
+        )
     return PlanRefusedError(
         f"our row for {claim.app} (profile '{profile}') is the one that is chosen in {claim.owner.title}",
         hint=f"Choose another provider for {claim.app} in {claim.owner.title}, then run the command again.",

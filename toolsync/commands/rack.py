@@ -64,7 +64,7 @@ class Rack:
         shelf = None if is_gone else self._shelves.at(tool, address.path, address.profile)
         if self._profile not in (None, address.profile):
             is_orphan = address.profile not in self._others
-            if not is_orphan or (shelf and shelf.live.get(address.app) in ("ours", "taken over")):
+            if not is_orphan or (shelf and shelf.live.get(address.app, "theirs") != "theirs"):
                 return None
         if shelf is None:
             return disk.Snapshot(address.path, Path(str(address)), None, None)

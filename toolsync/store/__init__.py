@@ -33,8 +33,9 @@ class Moment:
     chosen: str
 
 
-Live = Literal["ours", "theirs", "taken over"]
-"""Whose values a tool's own file holds: the store's row of ours, another row, or a local proxy of the store's owner."""
+Live = Literal["ours", "theirs", "taken over", "added"]
+"""Whose values a tool's own file holds: the store's row of ours, another row, or a local proxy of the store's owner; or
+all rows that were switched on, ours `added` to them."""
 
 
 class Store(Protocol):

@@ -14,20 +14,20 @@ import sqlite3
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
-from toolsync.disk import shown
+from toolsync.disk import resolve, shown
 from toolsync.errors import ChangedError, StoreError
 from toolsync.masking import printable
 from toolsync.paths import Places
 from toolsync.store import Live, Moment, Token, cc_switch_home, cc_switch_live, cc_switch_table, sqlite
 from toolsync.store.cc_switch_row import (
     APPS,
-    EMPTY_COLUMNS,
     Row,
     is_marked,
     part_names,
     parts_of,
     row_of,
     settings_parts,
+    start_columns,
 )
 
 _WAIT_SECONDS = 10.0
@@ -98,7 +98,7 @@ class CcSwitch:
         app = _app_of(part)
         columns, settings, *_ = part_names(app)
         if part == columns:
-            return EMPTY_COLUMNS
+            return start_columns(app)
         text = self._live_settings(path, app) if app in _CURRENT else None
         outer, inner = settings_parts(app, text) if text else (None, None)
         return outer if part == settings else inner or None
@@ -126,7 +126,7 @@ class CcSwitch:
         present = _rows(database, id)
         wanted = _wanted(present, parts)
         for app in present.keys() - wanted.keys():
-            self._remove(database, (id, app))
+            self._remove(database, path, (id, app))
         for app, row in wanted.items():
             if row != present.get(app):
                 cc_switch_table.put(database, (id, app), row, self._now_ms())
@@ -144,7 +144,8 @@ class CcSwitch:
                     found[app] = "taken over"
                 elif chosen is not None:
                     found[app] = "ours" if chosen == self.id else "theirs"
-        return found
+            added = [app for app in _rows(database, self.id) if cc_switch_live.is_added(self.id, app, self._places)]
+        return found | dict.fromkeys(added, "added")
 
     def warnings(self, path: Path, live: Collection[str], rows: Collection[str]) -> tuple[str, ...]:
         """See `Store.warnings`: what the next click in CC Switch would do with our values, or the user's."""
@@ -188,16 +189,22 @@ class CcSwitch:
 
     def _moment(self, database: sqlite3.Connection) -> Moment:
         chosen = {app: self._chosen(database, app) for app in _CURRENT}
-        return Moment(cc_switch_table.token(database), repr(chosen))
+        added = [app for app in APPS if cc_switch_live.is_added(self.id, app, self._places)]
+        return Moment(cc_switch_table.token(database), repr((chosen, added)))
 
-    def _remove(self, database: sqlite3.Connection, key: cc_switch_table.RowKey) -> None:
+    def _remove(self, database: sqlite3.Connection, path: Path, key: cc_switch_table.RowKey) -> None:
         id, app = key
-        if cc_switch_table.is_flagged(database, key) or self._chosen(database, app) == id:
+        is_chosen = cc_switch_table.is_flagged(database, key) or self._chosen(database, app) == id
+        if is_chosen and self._is_in_use(path):
             raise StoreError(
                 f"the row '{id}' for {app} is the one that is chosen in CC Switch, and cannot be removed",
                 hint=f"Choose another provider for {app} in CC Switch, then run the command again.",
             )
         cc_switch_table.remove(database, key)
+
+    def _is_in_use(self, path: Path) -> bool:
+        """Whether CC Switch uses this database; in one that it was moved away from, nobody can choose any more."""
+        return resolve(path) == resolve(cc_switch_home.database(self._places))
 
     def _chosen(self, database: sqlite3.Connection, app: str) -> str | None:
         """The id of the chosen row: the one that settings.json names if it exists, else the one that is flagged.

@@ -29,6 +29,13 @@ def variables(places: Places) -> Mapping[str, str]:
     return {name: str(path) for name, path in moved.items() if path is not None}
 
 
+def database(places: Places) -> Path:
+    """The database that CC Switch uses now, there or not."""
+    told = places.environ.get("CC_SWITCH_DIR")
+    folder = Path(told) if told else _moved_home(places) or places.home / ".cc-switch"
+    return folder / "cc-switch.db"
+
+
 def settings(places: Places) -> Mapping[str, Any]:
     """What a person set on this machine; nothing if it cannot be read, for then CC Switch takes its defaults too.
 
@@ -36,6 +43,16 @@ def settings(places: Places) -> Mapping[str, Any]:
     """
     data = _json(places.home / ".cc-switch" / "settings.json")
     return data if isinstance(data, dict) else {}
+
+
+def added_to(app: str, places: Places) -> Path | None:
+    """The file of an app into which CC Switch puts every row that is switched on; None for apps of which one counts.
+
+    So opencode_config.rs `get_opencode_config_path`.
+    """
+    if app != "opencode":
+        return None
+    return (_folder(settings(places), app, places) or places.home / ".config" / "opencode") / "opencode.json"
 
 
 def live_files(app: str, places: Places) -> tuple[Path, ...]:

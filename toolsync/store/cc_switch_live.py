@@ -37,6 +37,16 @@ def is_logged_in(places: Places) -> bool:
     return any(file.name == "auth.json" and b'"refresh_token"' in raw for file, raw in files("codex", places).items())
 
 
+def is_added(id: str, app: str, places: Places) -> bool:
+    """Whether the app's own file has the row of that name in it, which then is its own copy (live.rs).
+
+    Raises:
+        FileError: it cannot be read.
+    """
+    file = cc_switch_home.added_to(app, places)
+    return file is not None and json.dumps(id).encode() in (disk.read(file).raw or b"")
+
+
 def as_settings(app: str, live: Mapping[Path, bytes]) -> str | None:
     """The live files as a `settings_config`; None if there are none.
 

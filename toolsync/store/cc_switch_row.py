@@ -22,8 +22,9 @@ APPS = ("claude", "codex", "gemini", "opencode")
 COLUMNS = ("name", "settings_config", "website_url", "notes", "meta")
 """What we write of a row; every other column, known to us or not, stays as it is."""
 
-EMPTY_COLUMNS = '{\n  "meta": {}\n}\n'
-"""What the columns of a new row begin as."""
+_STARTS = {"opencode": '{\n  "meta": {"liveConfigManaged": false}\n}\n'}
+"""Of apps whose rows count all at once: without this, CC Switch adds the row to the app's own file unasked (live.rs
+`sync_all_providers_to_live`). Once it was switched on there, it says otherwise, and that stays."""
 
 _MARK = "kept by toolsync"
 """What our templates write into the notes of a row (`row.json`)."""
@@ -70,6 +71,11 @@ def is_marked(columns: str) -> bool:
     """Whether the columns are those of a row that toolsync made."""
     data = document.parse(columns.encode(), "json").data
     return isinstance(data, dict) and data.get("notes") == _MARK
+
+
+def start_columns(app: str) -> str:
+    """What the columns of a new row begin as."""
+    return _STARTS.get(app, '{\n  "meta": {}\n}\n')
 
 
 def settings_parts(app: str, text: str) -> tuple[str, str | None]:
@@ -124,7 +130,7 @@ def _joined(app: str, outer: str, inner: str | None, present: Row | None) -> str
 
 
 def _columns_text(app: str, row: Row) -> str:
-    """As `EMPTY_COLUMNS` is after its members were set in order, so that what is written is read byte for byte."""
+    """As `start_columns` is after its members were set in order, so that what is written is read byte for byte."""
     meta = row.meta.strip() or "{}"
     _strict(app, "meta", meta)
     plain = {name: getattr(row, name) for name in _PLAIN}

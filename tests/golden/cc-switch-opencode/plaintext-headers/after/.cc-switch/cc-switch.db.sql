@@ -37,9 +37,7 @@ INSERT INTO "providers" VALUES('toolsync-work','opencode','Work gateway','{
     }
   }
 }
-',NULL,NULL,1767312000000,8,'kept by toolsync',NULL,NULL,'{
-    "liveConfigManaged": false
-  }',0,0,'eu',NULL);
+',NULL,NULL,1767312000000,8,'kept by toolsync',NULL,NULL,'{"liveConfigManaged": false}',0,0,'eu',NULL);
 CREATE TABLE proxy_live_backup (
     app_type TEXT PRIMARY KEY, original_config TEXT NOT NULL, backed_up_at TEXT NOT NULL);
 CREATE TABLE settings (key TEXT PRIMARY KEY, value TEXT);
