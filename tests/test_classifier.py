@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import corpus_rows, is_own_corpus
-from toolsync import causes
+from toolsync import causes, resources
 from toolsync.address import PATHS
 from toolsync.causes import Certainty
 from toolsync.masking import Secret, printable
@@ -88,6 +88,14 @@ def test_every_family_is_seen_in_the_corpus(pytestconfig: pytest.Config) -> None
 def test_names_are_unique() -> None:
     names = [row.name for row in ALL]
     assert len(names) == len(set(names))
+
+
+def test_every_condition_is_explained() -> None:
+    page = (resources.folder("templates") / "answers" / "README.md").read_text(encoding="utf-8")
+    table = page.split("## Conditions")[1]
+    assert {
+        name for cell in re.findall(r"(?m)^\| (`.*?`) \|", table) for name in re.findall("`([a-z_]+)`", cell)
+    } == set(classifier._TESTS)
 
 
 @pytest.mark.parametrize("row", ALL, ids=lambda row: str(row.name))

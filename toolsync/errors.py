@@ -105,7 +105,15 @@ class GitError(ToolsyncError):
 
 
 class PingFailedError(ToolsyncError):
-    """The gateway did not answer as it must, and nothing was written."""
+    """The gateway did not answer as it must, and nothing was written.
+
+    Attributes:
+        cause: why, as `toolsync explain` knows it; empty where nobody can tell.
+    """
+
+    def __init__(self, message: str, *, hint: str = "", cause: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.cause = cause
 
 
 class DeclinedError(ToolsyncError):

@@ -55,8 +55,29 @@ def test_a_wrong_key_stops_before_anything_is_written(ready: Machine) -> None:
         ran = ready.toolsync("apply", "--yes")
     _stopped(
         ran.said,
-        f"{gateway.base_url}/v1/messages (claude-code): the gateway does not know this key (401): Invalid API key",
+        f"{gateway.base_url}/v1/messages (claude-code): the gateway does not know this key (401): Invalid API key [key_invalid]",
     )
+
+
+def test_the_cause_is_named_where_one_answer_decides_it(ready: Machine, gateway: LoopbackGateway) -> None:
+    ready.profile(base_url=f"{gateway.base_url}/typo")
+    open_ = ready.toolsync("ping", "--tool", "codex", "--json").json["data"]["pings"][0]
+    assert (open_["cause"], open_["certainty"]) == ("wire_api_unsupported", "open")
+    assert open_["problem"].startswith("nothing answers there (404)")
+    assert open_["hint"].startswith(
+        "Either the gateway does not serve this tool's API, or no API answers at this path."
+    )
+    assert "[wire_api_unsupported]" not in ready.toolsync("ping", "--tool", "codex").out
+
+    with LoopbackGateway(Secret(invented("another"))) as another:
+        ready.profile(base_url=another.base_url)
+        sure = ready.toolsync("ping", "--tool", "codex", "--json").json["data"]["pings"][0]
+        assert (sure["cause"], sure["certainty"]) == ("key_invalid", "sure")
+        assert ready.toolsync("ping", "--tool", "codex").out.count("Invalid API key [key_invalid]\n") == 1
+        assert ready.toolsync("models", "--json").json["data"]["cause"] == "key_invalid"
+        assert "[key_invalid]" in ready.toolsync("models").out
+        (error,) = ready.toolsync("apply", "--yes", "--json").json["errors"]
+        assert (error["type"], error["cause"]) == ("PingFailedError", "key_invalid")
 
 
 def test_a_wrong_address_stops_before_anything_is_written(ready: Machine, gateway: LoopbackGateway) -> None:

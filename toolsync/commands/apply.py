@@ -91,6 +91,7 @@ def _stop_at_failure(pinged: Iterable[Pinged], options: Options) -> None:
         raise PingFailedError(
             "\n".join(f"{one.address} ({', '.join(one.tools)}): {one.problem}" for one in failed),
             hint=f"{failed[0].ping.hint} Nothing was written. `--tool` narrows, `--force` writes all the same.",
+            cause=failed[0].ping.cause,
         )
 
 

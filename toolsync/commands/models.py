@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from toolsync.commands.headers import header_value
-from toolsync.commands.pinging import named, network_of
+from toolsync.commands.pinging import named, named_problem, network_of
 from toolsync.commands.result import DONE, REFUSED, Message, Result
 from toolsync.facts import facts
 from toolsync.probe import PingRequest, list_models
@@ -26,12 +26,12 @@ def models(session: Session, name: str | None) -> Result:
         "profile": profile.name,
         "address": found.url,
         "cause": found.cause,
+        "certainty": found.certainty,
         "status": found.status,
         "models": list(found.ids),
     }
     if found.problem:
-        return Result(
-            "models", data, (Message("problem", f"{found.url}: {found.problem}", named(found.hint, profile)),), REFUSED
-        )
+        message = Message("problem", f"{found.url}: {named_problem(found)}", named(found.hint, profile))
+        return Result("models", data, (message,), REFUSED)
     warnings = (Message("warning", found.warning),) if found.warning else ()
     return Result("models", data, warnings, DONE)

@@ -14,7 +14,7 @@ from toolsync.commands.headers import header_value
 from toolsync.commands.planning import Plan, ToolPlan, Wish, plan_ping
 from toolsync.commands.result import DONE, REFUSED, Message, Result
 from toolsync.masking import Secret
-from toolsync.probe import Network, Ping, PingRequest, ping
+from toolsync.probe import Models, Network, Ping, PingRequest, ping
 from toolsync.profile import Profile
 from toolsync.secret.reference import resolve
 from toolsync.session import Session
@@ -34,8 +34,8 @@ class Pinged:
 
     @property
     def problem(self) -> str:
-        """What is wrong, with what to mind although it works; empty when all is well."""
-        return self.ping.problem
+        """What is wrong, and its cause by name; empty when all is well."""
+        return named_problem(self.ping)
 
     def data(self) -> dict[str, Any]:
         """As JSON values."""
@@ -45,6 +45,7 @@ class Pinged:
             "tools": list(self.tools),
             "outcome": self.ping.outcome,
             "cause": self.ping.cause,
+            "certainty": self.ping.certainty,
             "status": self.ping.status,
             "model": self.ping.model or self.ping.asked,
             "input_tokens": self.ping.input_tokens,
@@ -53,6 +54,11 @@ class Pinged:
             "problem": self.ping.problem,
             "hint": self.ping.hint,
         }
+
+
+def named_problem(came: Ping | Models) -> str:
+    """What is wrong, with the name by which `toolsync explain` knows the cause; empty when all is well."""
+    return f"{came.problem} [{came.cause}]" if came.cause and came.certainty != "open" else came.problem
 
 
 def run(session: Session, wish: Wish) -> Result:
