@@ -71,6 +71,11 @@ ALLOWED: Sequence[tuple[str, str, str]] = (
         "the files that a transaction is told to write, in the tests of how it is interrupted",
     ),
     (
+        r"acceptance/test_fault_table.py::test_a_keyring_that_is_locked_midway",
+        rf"file machine-0/home/({_TOOLS}|service/settings\.json)",
+        "the user's own keys, there before and again after undo",
+    ),
+    (
         r"acceptance/test_crash_table.py::",
         r"file machine-\d+/home/(\.cline/data/(secrets|settings/providers)|[ab]/settings|new/deep/settings)\.json",
         "the user's own keys, and the plaintext way, agreed to",
