@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from toolsync.address import Dialect
+from toolsync.causes import Certainty
 from toolsync.masking import Secret
 from toolsync.probe.network import Network
 
-Certainty = Literal["sure", "likely", "open"]
 State = Literal["healthy", "warning", "problem", "inconclusive"]
 
 
