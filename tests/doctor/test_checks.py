@@ -13,6 +13,9 @@ import pytest
 from tests.doctor.home import DEMO, KEY, OTHER, PROFILE, Home, demo
 from toolsync.doctor.checks import CHECKS
 from toolsync.doctor.model import Finding
+from toolsync.errors import KeyringLockedError, NoKeyringError, SecretError
+from toolsync.masking import Secret
+from toolsync.secret.vault import MemoryVault
 from toolsync.tool import Tool
 
 CLAUDE = ".claude/settings.json"
@@ -20,6 +23,17 @@ CODEX = ".codex/config.toml"
 OWN = ".demo/settings.json"
 GATEWAY = "https://gw.example/api/v1"
 ROOT = "https://gw.example/api"
+
+
+class Shut(MemoryVault):
+    """A keyring that nobody can look into."""
+
+    def __init__(self, error: SecretError) -> None:
+        super().__init__()
+        self._error = error
+
+    def get(self, name: str) -> Secret | None:  # noqa: ARG002  as every vault's
+        raise self._error
 
 
 @dataclass
@@ -54,6 +68,13 @@ def claude(**variables: str) -> dict[str, str | bytes]:
 
 
 NONE: list[tuple[str, str]] = []
+
+
+def cline(**settings: Any) -> dict[str, str | bytes]:
+    """The file of Cline's program."""
+    providers = {"openai-compatible": {"settings": settings}}
+    data = {"version": 1, "lastUsedProvider": "openai-compatible", "providers": providers}
+    return {".cline/data/settings/providers.json": json.dumps(data)}
 
 
 def codex(base: str, rest: str = "", *, name: str = "r", top: str = "") -> dict[str, str | bytes]:
@@ -156,6 +177,15 @@ ROWS: dict[str, dict[str, Row]] = {
         "the key in a variable that it does not look at": Row(
             [("key_not_sent", "likely")], settings(), {"WORK_KEY": KEY}, says="$WORK_KEY holds the key"
         ),
+        "a keyring that is not there": Row(
+            [("keyring_unavailable", "likely")], settings(), home={"vault": Shut(NoKeyringError("no keyring answers"))}
+        ),
+        "a keyring that is locked": Row(
+            [("keyring_locked", "likely")], settings(), home={"vault": Shut(KeyringLockedError("it is locked"))}
+        ),
+        "a locked keyring that nobody needs": Row(
+            NONE, settings(key=KEY), home={"vault": Shut(KeyringLockedError("it is locked"))}
+        ),
         "the variable that is toolsync's own is no such": Row(
             [("key_missing", "likely")],
             settings(),
@@ -239,6 +269,7 @@ ROWS: dict[str, dict[str, Row]] = {
         "noop": Row([("key_placeholder_value", "likely")], settings(key="noop")),
         "EMPTY": Row([("key_placeholder_value", "likely")], settings(key="EMPTY")),
         "sk-no-key-required": Row([("key_placeholder_value", "likely")], settings(key="sk-no-key-required")),
+        "CC Switch's own": Row([("key_placeholder_value", "likely")], settings(key="PROXY_MANAGED")),
         "changeme": Row([("key_placeholder_value", "likely")], settings(key="changeme")),
         "a suffix": Row([("key_malformed", "open")], settings(key=f"sk-{'aB3' * 16}-12")),
         "another provider's key": Row(
@@ -473,6 +504,40 @@ ROWS: dict[str, dict[str, Row]] = {
             tool="claude-code",
             says="~/.claude.json:3",
         ),
+        "a file of another name beside its own": Row(
+            [("config_wrong_file", "likely")],
+            {**settings(url="http://old/v1"), ".demo/config.json": f'{{\n"url": "{GATEWAY}/",\n}}'},
+            says="~/.demo/config.json:2 holds it",
+        ),
+        "a folder without its dot": Row(
+            [("config_wrong_file", "likely")],
+            {"demo/settings.json": json.dumps({"url": GATEWAY})},
+            says="~/demo/settings.json:1",
+        ),
+        "a longer address beside its own": Row(
+            NONE, {**settings(url="http://old/v1"), ".demo/config.json": f'{{"url": "{GATEWAY}/models"}}'}
+        ),
+        "our key below a stale one of the shell's": Row(
+            [("config_shadowed", "sure")],
+            {**settings(key=KEY), ".profile": "export DEMO_KEY=x\n"},
+            {"DEMO_KEY": OTHER},
+            tool=demo(DEMO.replace('key = ["key", "$DEMO_KEY"]', 'key = ["$DEMO_KEY", "key"]')),
+            says="used: the key from $DEMO_KEY of the environment (set at ~/.profile:1)",
+        ),
+        "our key below a login of Cline's": Row(
+            [("config_shadowed", "sure")],
+            cline(apiKey=KEY, baseUrl=GATEWAY, model="m", auth={"accessToken": OTHER}),
+            tool="cline",
+            reader="cli",
+            says="auth.accessToken",
+        ),
+        "our key above a stale one": Row(NONE, settings(key=KEY), {"DEMO_KEY": OTHER}),
+        "two strange keys": Row(
+            NONE,
+            settings(key=OTHER),
+            {"DEMO_KEY": f"{OTHER}-2"},
+            tool=demo(DEMO.replace('key = ["key", "$DEMO_KEY"]', 'key = ["$DEMO_KEY", "key"]')),
+        ),
         "settings of VS Code for Cline": Row(
             [("config_wrong_file", "sure")],
             {".config/Code/User/settings.json": f'{{\n// mine\n"cline.openAiBaseUrl": "{GATEWAY}",\n}}'},
@@ -637,6 +702,9 @@ ROWS: dict[str, dict[str, Row]] = {
             claude(ANTHROPIC_BASE_URL="http://127.0.0.1:15721", ANTHROPIC_AUTH_TOKEN="PROXY_MANAGED"),
             tool="claude-code",
             says="CC Switch",
+        ),
+        "what that proxy left behind": Row(
+            NONE, claude(ANTHROPIC_BASE_URL=ROOT, ANTHROPIC_AUTH_TOKEN="PROXY_MANAGED"), tool="claude-code"
         ),
         "LiteLLM": Row(
             [("foreign_manager", "likely")],

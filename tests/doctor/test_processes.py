@@ -135,6 +135,13 @@ def test_a_variable_that_it_needs_and_does_not_have(tmp_path: Path, more: str, c
     assert KEY not in repr(finding)
 
 
+def test_what_an_editor_started_has_the_editors_variables(tmp_path: Path) -> None:
+    editor, shell = running(1.0, name="code", pid=2), replace(running(2.0, name="bash", pid=3), parent=2)
+    tool = replace(running(3.0, {"PATH": "/bin"}, name="demo", pid=4), parent=3)
+    home = Home(tmp_path, {"DEMO_KEY": KEY}, processes=[editor, shell, tool])
+    assert [finding.cause for finding in CHECKS["processes"](home.look(demo()))] == ["gui_env_missing"]
+
+
 @pytest.mark.parametrize("environ", [{"DEMO_KEY": KEY}, None], ids=["it has it", "not ours to look into"])
 def test_a_variable_that_it_has(tmp_path: Path, environ: dict[str, str] | None) -> None:
     home = Home(tmp_path, {"DEMO_KEY": KEY}, processes=[running(APPLIED, environ, name="demo")])

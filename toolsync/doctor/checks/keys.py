@@ -12,6 +12,7 @@ from toolsync.doctor.look import Look
 from toolsync.doctor.model import Certainty, Credential, Finding
 from toolsync.doctor.references import stray, variable
 from toolsync.document import data as _data
+from toolsync.errors import KeyringLockedError, NoKeyringError
 from toolsync.masking import Secret
 from toolsync.trace import CREDENTIALS
 
@@ -28,6 +29,10 @@ def presence(look: Look) -> Iterator[Finding]:
         yield from (_empty_variable(look, name) for name in dict.fromkeys(empty))
         return
     unbound = _unbound(look)
+    locked = None if unbound else _locked(look)
+    if locked is not None:
+        yield locked
+        return
     evidence = [f"the request to {address(effective.url)} carries no credential"] if effective.url else []
     evidence += [f"{look.called} finds no key in its settings, and in no variable that it looks at", *unbound]
     cause = "key_not_sent" if unbound else "key_missing"
@@ -82,6 +87,15 @@ def _unbound(look: Look) -> list[str]:
     if held:
         return [f"${min(held)} holds the key, and {look.called} does not look there"]
     return []
+
+
+def _locked(look: Look) -> Finding | None:
+    """The keyring, if that is why there is no key to be had for the tool."""
+    error = look.world.key
+    if not isinstance(error, NoKeyringError | KeyringLockedError):
+        return None
+    cause = "keyring_locked" if isinstance(error, KeyringLockedError) else "keyring_unavailable"
+    return Finding(cause, "likely", (error.message, f"{look.called} finds no key in its settings"), values(look))
 
 
 # What stands where the key belongs.
@@ -175,14 +189,14 @@ _DUMMY = re.compile(
   | (sk-)? (none|null|undefined|empty|dummy|noop|no-op|fake|placeholder) ([-_]?key)?
   | not-?needed | (change|replace)[-_ ]?me | to-?do | n/?a | any(thing)? | api[-_]?key | secret | token | key
   | (sk-)? (your|my|the|insert|enter|paste|put|add|some|example) [-_ ]? \w* [-_ ]? (key|token) ([-_ ]?here)?
-  | sk-(test|dummy|fake|example|key|1234(56(78(90)?)?)?) | lm-?studio | ollama
+  | sk-(test|dummy|fake|example|key|1234(56(78(90)?)?)?) | lm-?studio | ollama | proxy_managed
     """
 )
 _LONGEST_DUMMY = 60
 
 
 def _dummy(value: str) -> Judged:
-    if len(value) <= _LONGEST_DUMMY and value != "PROXY_MANAGED" and _DUMMY.fullmatch(value):  # CC Switch's says more
+    if len(value) <= _LONGEST_DUMMY and _DUMMY.fullmatch(value):
         yield "key_placeholder_value", "a well-known dummy stands there, and no key", "likely"
 
 

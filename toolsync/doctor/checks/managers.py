@@ -10,6 +10,9 @@ from toolsync.doctor.look import Look
 from toolsync.doctor.model import Finding, Where
 from toolsync.store.cc_switch_live import is_taken_over
 
+_PLACEHOLDER = b"PROXY_MANAGED"
+"""What the proxy leaves in a key's place; without the proxy's address beside it, a dummy like others."""
+
 
 def takeover(look: Look) -> Iterator[Finding]:
     """A file that another program keeps for itself, and writes over."""
@@ -20,7 +23,7 @@ def takeover(look: Look) -> Iterator[Finding]:
 def _cc_switch(look: Look) -> Iterator[Finding]:
     for one in look.layers:
         raw = one.snapshot.raw if one.snapshot is not None else None
-        if raw is None or one.state != "read" or not is_taken_over([raw]):
+        if raw is None or one.state != "read" or not is_taken_over([raw.replace(_PLACEHOLDER, b"")]):
             continue
         where = look.effective.wheres.get("base_url")
         where = where if where is not None and where.file == one.file else Where(one.layer.name, "", one.file)

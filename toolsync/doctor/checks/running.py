@@ -81,14 +81,34 @@ def _unseen(look: Look, process: Process, environ: Mapping[str, str] | None) -> 
         for name in _needed(look, question):
             if name in environ or not look.environ.get(name) or name in look.variables:
                 continue
-            cause = "gui_env_missing" if ours.is_desktop else "env_not_refreshed"
-            why = "it was started from the desktop" if ours.is_desktop else "it was started before that"
+            is_desktop = ours.is_desktop or _is_of_desktop(look, process)
+            cause = "gui_env_missing" if is_desktop else "env_not_refreshed"
+            why = "it was started from the desktop" if is_desktop else "it was started before that"
             lines = [f"{name} is set here, and {_named(look, process)} does not have it: {why}"]
             line = look.world.set_at(name)
             if line is not None:
                 lines.append(f"set at {look.world.session.shown(line.file)}:{line.line}, for new {line.kind}s only")
             return _finding(look, process, cause, lines, variable=name)
     return None
+
+
+_EDITORS = (
+    *("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf", "zed", "electron"),
+    *("idea", "pycharm", "webstorm", "phpstorm", "goland", "rider", "clion", "rubymine", "rustrover"),
+)
+"""Programs that people start from a desktop, and that start tools in turn."""
+
+
+def _is_of_desktop(look: Look, process: Process) -> bool:
+    """Whether an editor started it, so that it has the editor's variables."""
+    by_pid = {one.pid: one for one in look.world.processes}
+    seen: set[int] = set()
+    while process.parent in by_pid and process.pid not in seen:
+        seen.add(process.pid)
+        process = by_pid[process.parent]
+        if any(map(process.is_called, _EDITORS)):
+            return True
+    return False
 
 
 def _needed(look: Look, question: str) -> Iterator[str]:

@@ -67,6 +67,7 @@ def same(question: str, one: str, other: str) -> bool:
 
 
 def used(look: Look, question: str) -> str:
+    """What the tool will use, and where it has it from; of a key, only where."""
     answer = look.found[question]
     if not answer.value:
         return f"{look.called} finds nothing that counts"

@@ -1,0 +1,117 @@
+"""The wanted value where the tool does not look: in a file of another name, or in a variable that it does not read."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from toolsync import disk
+from toolsync.doctor.checks.saying import at_line, place, same, used, values
+from toolsync.doctor.layers import Seen
+from toolsync.doctor.look import Look
+from toolsync.doctor.model import Certainty, Finding, Where
+from toolsync.errors import FileError
+from toolsync.tool import Slot
+
+
+def in_unread_file(look: Look, question: str, want: str) -> Finding | None:
+    """A file that people take for the tool's settings holds it."""
+    for one in look.unread:
+        line = _line_of(one, question, want)
+        if line is not None:
+            where = Where(one.layer.name, question, one.file, line)
+            lines = (
+                f"{at_line(look, where)} holds it, and {look.called} does not read that file",
+                used(look, question),
+            )
+            return Finding("config_wrong_file", "sure", lines, values(look, where), where)
+    return None
+
+
+def in_near_file(look: Look, question: str, want: str) -> Finding | None:
+    """A file beside the tool's own, or in a folder that is easily mistaken for theirs, holds the wanted address."""
+    if question != "base_url":
+        return None
+    read = {os.path.realpath(one.file) for one in look.layers if one.file}
+    for path in _near(look):
+        if os.path.realpath(path) in read:
+            continue
+        line = _line_with(path, want)
+        if line is not None:
+            where = Where(path.name, question, str(path), line)
+            lines = (f"{at_line(look, where)} holds it, and {look.called} reads other files", used(look, question))
+            return Finding("config_wrong_file", "likely", lines, values(look, where), where)
+    return None
+
+
+_SUFFIXES = (".json", ".jsonc", ".toml", ".yaml", ".yml", ".env")
+_MOST_FILES = 100
+_MOST_BYTES = 2**20
+
+
+def _near(look: Look) -> Iterator[Path]:
+    """Settings files in the folders of the tool's own, and in those that differ by a dot, or lie in `.config`."""
+    home = look.world.session.places.home
+    own = [one.path.parent for one in look.layers if one.path is not None and one.layer.overlay]
+    folders: dict[Path, None] = {}
+    for folder in own:
+        if folder in (home, folder.parent):
+            continue
+        bare = folder.name.removeprefix(".")
+        near = (folder, folder.parent / bare, folder.parent / f".{bare}", home / ".config" / bare, home / f".{bare}")
+        folders |= dict.fromkeys(near)
+    for folder in folders:
+        try:
+            files = sorted(path for path in folder.iterdir() if path.name.endswith(_SUFFIXES))
+        except OSError:
+            continue
+        yield from files[:_MOST_FILES]
+
+
+def _line_with(path: Path, want: str) -> int | None:
+    """The line of a file on which the address stands as a value."""
+    try:
+        raw = disk.read(path).raw or b""
+    except FileError:
+        return None
+    text = raw[:_MOST_BYTES].decode(errors="replace")
+    match = re.search(rf"""(?:^|[\s"'=:]){re.escape(want.rstrip("/"))}/?(?=["'\s,;]|$)""", text, re.MULTILINE)
+    return text.count("\n", 0, match.end()) + 1 if match else None
+
+
+def _line_of(one: Seen, question: str, want: str) -> int | None:
+    if one.document is None:
+        return None
+    for path, _ in one.document.leaves():
+        value = one.document.get(path)
+        if isinstance(value, str) and same(question, value, want):
+            return (one.document.position(path) or (None,))[0]
+    return None
+
+
+def in_unread_variable(look: Look, question: str, want: str) -> Finding | None:
+    """A variable that the tool does not look at holds the wanted address."""
+    if question != "base_url":
+        return None
+    names = [name for name, value in look.environ.items() if name.isupper() and same(question, value, want)]
+    names = [name for name in sorted(names) if not name.lower().endswith("_proxy") and not _is_read(look, name)]
+    if not names:
+        return None
+    answer = look.found[question]
+    certainty: Certainty = "sure" if answer.slot.startswith("=") or not answer.value else "likely"
+    line = look.world.set_at(names[0])
+    where = Where("environment", f"${names[0]}", line.file if line else "", (line.line or None) if line else None)
+    lines = (f"{place(look, where)} holds it, and {look.called} does not look there", used(look, question))
+    return Finding("base_url_not_honoured", certainty, lines, values(look, where, variable=names[0]), where)
+
+
+def _is_read(look: Look, name: str) -> bool:
+    slots = [slot for asked in look.reader.questions.values() for slot in asked]
+    return any(slot.kind == "variable" and slot.text == name for slot in slots) or name in _named_by_path(slots)
+
+
+def _named_by_path(slots: Sequence[Slot]) -> set[str]:
+    """The last keys of paths: `env.ANTHROPIC_BASE_URL` is how a layer of variables is asked."""
+    return {slot.text.rpartition(".")[2] for slot in slots if slot.kind == "path"}

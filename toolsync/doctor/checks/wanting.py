@@ -1,0 +1,117 @@
+"""What the profile wants against what the tool will use: where the wanted value stands, and why it does not count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from toolsync.doctor.checks.elsewhere import in_near_file, in_unread_file, in_unread_variable
+from toolsync.doctor.checks.saying import place, same, used, values
+from toolsync.doctor.look import Look
+from toolsync.doctor.model import Credential, Finding, Where
+from toolsync.document import data as _data
+from toolsync.masking import Secret
+from toolsync.trace import CREDENTIALS, Answer, Tree, answers
+
+QUESTIONS = ("base_url", "model")
+"""What a tool is set to; all other questions serve these."""
+
+
+def wanted(look: Look) -> Iterator[Finding]:
+    """The wanted address, model or key stands somewhere, and something else is used."""
+    for question in QUESTIONS:
+        found = _misplaced(look, question)
+        if found is not None:
+            yield found
+            return  # one reason is enough: what is misplaced is misplaced with its neighbours
+    for credential in look.effective.credentials:
+        found = _other_key(look, credential)
+        if found is not None:
+            yield found
+
+
+def _other_key(look: Look, credential: Credential) -> Finding | None:
+    """The profile's key waits at the same question, and another one is sent."""
+    if credential.question not in CREDENTIALS or credential.value is None or credential.kind == "command":
+        return None
+    below = [one for one in _below(look, credential.question) if one.layer and one.value != credential.value.reveal()]
+    own = look.world.key if below else None  # the keyring is opened only where it tells something
+    if not isinstance(own, Secret) or own == credential.value:
+        return None
+    ours = next((one for one in below if one.value == own.reveal()), None)
+    return None if ours is None else _shadow(look, credential.question, ours)
+
+
+def _misplaced(look: Look, question: str) -> Finding | None:
+    want, answer = look.wanted.get(question, ""), look.found.get(question)
+    if not want or answer is None or same(question, answer.value, want):
+        return None
+    return (
+        _ignored(look, question, want)
+        or _shadowed(look, question, want)
+        or in_unread_file(look, question, want)
+        or in_near_file(look, question, want)
+        or in_unread_variable(look, question, want)
+    )
+
+
+def _ignored(look: Look, question: str, want: str) -> Finding | None:
+    """A layer that may not set it sets it."""
+    for one in look.layers:
+        heeded = [
+            replace(each.tree, layer=replace(each.layer, ignores=())) if each is one else each.tree
+            for each in look.layers
+        ]
+        answer = answers(look.reader, heeded, look.environ).get(question) if one.layer.ignores else None
+        if answer is None or answer.layer != one.layer.name or not same(question, answer.value, want):
+            continue
+        where = Where(one.layer.name, answer.slot, one.file, one.line(answer))
+        cause = "project_config_ignored" if one.is_projects else "base_url_not_honoured"
+        lines = (f"{place(look, where)} sets it, and {look.called} does not heed that there", used(look, question))
+        return Finding(cause, "sure", lines, values(look, where), where)
+    return None
+
+
+def _shadowed(look: Look, question: str, want: str) -> Finding | None:
+    """Another layer wins: without it, the wanted value would count."""
+    for below in _below(look, question):
+        if below.layer and same(question, below.value, want):
+            return _shadow(look, question, below)
+    return None
+
+
+def _below(look: Look, question: str) -> Iterator[Answer]:
+    """What would be answered if the winner were not there, and then the next one, as long as somebody answers."""
+    trees, environ = list(look.trees), dict(look.environ)
+    winner = look.found[question]
+    while winner.value and winner.layer:
+        trees, environ = _without(trees, environ, winner)
+        below = answers(look.reader, trees, environ)[question]
+        if (below.layer, below.slot) == (winner.layer, winner.slot):  # a table around it answers
+            return
+        yield below
+        winner = below
+
+
+def _without(trees: Sequence[Tree], environ: Mapping[str, str], winner: Answer) -> tuple[list[Tree], dict[str, str]]:
+    """The layers and variables without what gives the answer."""
+    if winner.slot.startswith("$"):
+        return list(trees), {name: value for name, value in environ.items() if name != winner.slot[1:]}
+    if not winner.path:
+        return [tree for tree in trees if tree.layer.name != winner.layer], dict(environ)
+    return [
+        replace(tree, data=_data.drop(tree.data, winner.path)) if tree.layer.name == winner.layer else tree
+        for tree in trees
+    ], dict(environ)
+
+
+def _shadow(look: Look, question: str, below: Answer) -> Finding:
+    winner = look.found[question]
+    one = look.seen(winner)
+    where = look.where(winner)
+    cause = "config_managed_override" if one is not None and one.layer.is_managed else "config_shadowed"
+    lines = [f"passed over: {place(look, look.where(below))}", used(look, question)]
+    if one is not None and one.is_projects and look.effective.credentials:
+        lines.append("the key would go to where the project's file says")
+    found = values(look, where)
+    return Finding(cause, "sure", tuple(lines), found, where)
