@@ -109,14 +109,8 @@ class Machine:
         return Ran(code, out, err)
 
     def _enter(self, patch: pytest.MonkeyPatch) -> None:
-        for name in list(os.environ):
-            if name not in ("TMPDIR", "PYTEST_CURRENT_TEST"):
-                patch.delenv(name)
-        for name, value in self._environ().items():
-            patch.setenv(name, value)
-        patch.chdir(self.project)
+        enter(patch, self._environ(), self.project)
         patch.setattr(context, "_vault", lambda _is_interactive: lambda: self.vault)
-        patch.setattr(masking, "_known", set())  # as in a process of its own
         patch.setattr(process, "running", tuple)  # an editor that is open here is no part of the test
 
     def _environ(self) -> dict[str, str]:
@@ -175,6 +169,17 @@ class Machine:
     def _memory(self) -> bytes | None:
         file = self.state / "memory.json"
         return file.read_bytes() if file.exists() else None
+
+
+def enter(patch: pytest.MonkeyPatch, environ: Mapping[str, str], folder: Path) -> None:
+    """Be in `folder`, with this environment and no key known, as a process of its own would be."""
+    for name in list(os.environ):
+        if name not in ("TMPDIR", "PYTEST_CURRENT_TEST"):
+            patch.delenv(name)
+    for name, value in environ.items():
+        patch.setenv(name, value)
+    patch.chdir(folder)
+    patch.setattr(masking, "_known", set())
 
 
 def _entry(path: Path) -> Entry:

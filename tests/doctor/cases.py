@@ -6,6 +6,7 @@ another name, for its layers are what the case is about; else it is one with a s
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -13,18 +14,21 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
 import tomlkit
 
+from tests.acceptance.machine import enter
 from tests.conftest import needs
 from tests.doctor.listeners import Asked, Listeners, listening
 from tests.key_print import program
 from toolsync import resources
+from toolsync.__main__ import main
 
 Data = Mapping[str, Any]
 
@@ -119,20 +123,37 @@ def realised(place: Path, case: Data, *, fixed: bool = False) -> Iterator[Stage]
 
 
 def diagnosed(stage: Stage, *options: str) -> Diagnosed:
-    """`toolsync doctor demo --json` in a process of its own, which knows nothing of the case."""
+    """`toolsync doctor demo --json`, which knows nothing of the case; in its own process where names lead elsewhere."""
     before = len(stage.listeners.asked)
     environ = {"HOME": str(stage.home), "PATH": os.defpath, "LANG": "C.UTF-8", **stage.environ}
+    arguments = ("doctor", "demo", "--json", *options)
+    inside = _resolving(stage)
+    said = _child([*inside, *program(is_isolated=False), *arguments], environ, stage.project) if inside else None
+    code, out, err = said or _here(arguments, environ, stage.project)
+    return Diagnosed(code, out, err, tuple(stage.listeners.asked[before:]))
+
+
+def _child(argv: Sequence[str], environ: Mapping[str, str], folder: Path) -> tuple[int, str, str]:
     done = subprocess.run(
-        [*_resolving(stage), *program(is_isolated=False), "doctor", "demo", "--json", *options],
+        argv,
         env=environ,
-        cwd=stage.project,
+        cwd=folder,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         timeout=SECONDS,
         check=False,
     )
-    return Diagnosed(done.returncode, done.stdout, done.stderr, tuple(stage.listeners.asked[before:]))
+    return done.returncode, done.stdout, done.stderr
+
+
+def _here(arguments: Sequence[str], environ: Mapping[str, str], folder: Path) -> tuple[int, str, str]:
+    """As in a process of its own, without the half second that its start takes."""
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        enter(patch, environ, folder)
+        code = main(arguments)
+    return code, out.getvalue(), err.getvalue()
 
 
 # The tool.
