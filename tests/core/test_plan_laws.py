@@ -106,6 +106,23 @@ def test_two_tools_at_once_are_the_same_as_one_after_the_other(
     assert (world.text, world.memory, world.vault) == (other.text, other.memory, other.vault), before
 
 
+@given(worlds(), overlays(ONE), overlays(TWO), st.lists(overlays(ONE), min_size=1, max_size=3), st.data())
+def test_what_was_put_into_the_keyring_and_never_committed_spoils_no_undo(
+    world: World, one: tuple[Edit, ...], two: tuple[Edit, ...], killed: list[tuple[Edit, ...]], data: st.DataObject
+) -> None:
+    before = world.text
+    run(world, row(ONE, one))
+    run(world, row(TWO, two))
+    for edits in killed:
+        try:
+            kept = list(world.plan(row(ONE, edits)).kept.items())
+        except (EditRefusedError, PlanRefusedError):
+            continue
+        world.vault.update(kept[: data.draw(st.integers(0, len(kept)))])
+    plan = run(world, row(ONE), row(TWO))
+    assert (world.text, plan.left, world.memory) == (before, (), None)
+
+
 STEPS = st.one_of(
     st.tuples(st.just("apply"), st.sampled_from([ONE, TWO]), st.integers(0, 1)),
     st.tuples(st.just("undo"), st.sampled_from([ONE, TWO]), st.just(0)),
