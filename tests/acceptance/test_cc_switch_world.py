@@ -143,6 +143,16 @@ def test_a_row_that_is_switched_on_is_left_as_it_is_and_not_taken_away(machine: 
     assert _ids(switch) == []
 
 
+def test_a_file_of_opencode_that_cannot_be_read_is_named_where_it_matters(machine: Machine, switch: Home) -> None:
+    (machine.home / ".config/opencode/opencode.json").mkdir(parents=True)
+    assert machine.toolsync(*APPLY).said == (0, "")  # a new row stands in no file yet
+    assert switch.row("opencode") is not None
+    with untouched(machine, switch):
+        said = machine.toolsync(*APPLY).err
+        assert said.startswith("error: ~/.config/opencode/opencode.json is a folder, not a file\n")
+        assert machine.toolsync("status").code == 1
+
+
 GEMINI = f'[profiles.work.urls]\ngemini = "{ADDRESS}/gemini"\n'
 
 

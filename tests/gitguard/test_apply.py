@@ -15,6 +15,7 @@ from tests.acceptance.switch import furnished
 from tests.conftest import needs
 from tests.gitguard.conftest import Home
 from toolsync.commands import carry, guarding
+from toolsync.errors import SecretError
 from toolsync.transaction import Alongside
 
 SETTINGS = "dots/service/settings.json"
@@ -178,6 +179,21 @@ def test_no_temp_file_with_the_key_is_ever_open_to_git(guarded: Machine, monkeyp
     monkeypatch.setattr(carry._Keyring, "prepare", looked)
     assert guarded.toolsync(*FIX).code == 0
     assert [re.findall(r"service/\S+", text) for text in seen] == [["service/settings.json"], []]
+
+
+def test_lines_that_stand_alone_after_a_failure_go_with_undo(guarded: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    turns = iter([None, SecretError("the keyring is locked")])
+
+    def prepare(_alongside: Alongside) -> None:
+        error = next(turns, None)
+        if error is not None:
+            raise error
+
+    monkeypatch.setattr(carry._Keyring, "prepare", prepare)
+    assert guarded.toolsync(*FIX).said == (2, "error: the keyring is locked\n")
+    assert (_ignored(guarded), guarded.read(SETTINGS)) == (LINES, "{}\n")
+    assert guarded.toolsync("undo", "--yes").code == 0
+    assert (_ignored(guarded), guarded.memory["files"]) == (None, {})
 
 
 def test_a_database_is_kept_out_of_git_with_its_journals(guarded: Machine) -> None:

@@ -144,8 +144,7 @@ class CcSwitch:
                     found[app] = "taken over"
                 elif chosen is not None:
                     found[app] = "ours" if chosen == self.id else "theirs"
-            added = [app for app in _rows(database, self.id) if cc_switch_live.is_added(self.id, app, self._places)]
-        return found | dict.fromkeys(added, "added")
+            return found | dict.fromkeys(self._added(database), "added")
 
     def warnings(self, path: Path, live: Collection[str], rows: Collection[str]) -> tuple[str, ...]:
         """See `Store.warnings`: what the next click in CC Switch would do with our values, or the user's."""
@@ -189,8 +188,12 @@ class CcSwitch:
 
     def _moment(self, database: sqlite3.Connection) -> Moment:
         chosen = {app: self._chosen(database, app) for app in _CURRENT}
-        added = [app for app in APPS if cc_switch_live.is_added(self.id, app, self._places)]
-        return Moment(cc_switch_table.token(database), repr((chosen, added)))
+        return Moment(cc_switch_table.token(database), repr((chosen, self._added(database))))
+
+    def _added(self, database: sqlite3.Connection) -> list[str]:
+        """The apps whose own file has our row in it, beside others."""
+        apps = [app for app in APPS if cc_switch_table.exists(database, (self.id, app))]
+        return [app for app in apps if cc_switch_live.is_added(self.id, app, self._places)]
 
     def _remove(self, database: sqlite3.Connection, path: Path, key: cc_switch_table.RowKey) -> None:
         id, app = key

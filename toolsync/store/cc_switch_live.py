@@ -8,7 +8,7 @@ from pathlib import Path
 
 from toolsync import disk, document
 from toolsync.document import Document
-from toolsync.errors import DocumentError
+from toolsync.errors import DocumentError, FileError, StoreError
 from toolsync.paths import Places
 from toolsync.store import cc_switch_home
 
@@ -41,10 +41,13 @@ def is_added(id: str, app: str, places: Places) -> bool:
     """Whether the app's own file has the row of that name in it, which then is its own copy (live.rs).
 
     Raises:
-        FileError: it cannot be read.
+        StoreError: nobody can tell, for that file cannot be read.
     """
     file = cc_switch_home.added_to(app, places)
-    return file is not None and json.dumps(id).encode() in (disk.read(file).raw or b"")
+    try:
+        return file is not None and json.dumps(id).encode() in (disk.read(file).raw or b"")
+    except FileError as error:
+        raise StoreError(error.message, hint=error.hint) from error
 
 
 def as_settings(app: str, live: Mapping[Path, bytes]) -> str | None:
