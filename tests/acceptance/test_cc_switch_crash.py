@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.acceptance.machine import Machine
-from tests.acceptance.switch import APPLY, CLAUDE, CODEX, DATABASE, contents, furnished, settings
+from tests.acceptance.switch import APPLY, CLAUDE, CODEX, DATABASE, contents, furnished, models, settings
 from tests.conftest import sampled
 from tests.store.cc_switch import ROW, Home
 from tests.transaction.test_faults import dies, nothing, steps
@@ -113,3 +113,35 @@ def test_a_database_that_cannot_be_read_leaves_the_recovery_for_later(
     assert (ran.code, ran.err.startswith(text)) == (2, True), ran.err
     switch.database.write_bytes(whole)
     assert _recovered(machine, switch) == "new"
+
+
+@pytest.mark.parametrize(
+    ("moment", "became"), [("before", "taken back now: all is as it was before it"), ("after", "finished now")]
+)
+def test_what_became_of_it_is_said_once(
+    machine: Machine, switch: Home, monkeypatch: pytest.MonkeyPatch, moment: str, became: str
+) -> None:
+    _killed(machine, monkeypatch, moment)
+    said = f"warning: a change that was interrupted is {became}\n"
+    assert machine.toolsync("undo", "--yes").out.count(said) == 1
+    assert "interrupted" not in machine.toolsync("undo", "--yes").out
+    assert switch.row("claude") is None
+
+
+def test_a_change_of_the_profile_ends_it_too(machine: Machine, switch: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    _killed(machine, monkeypatch, "after")
+    assert machine.toolsync("profile", "edit", "--set", "model=another").said == (0, "")
+    assert "an apply was interrupted" not in machine.toolsync("status").out
+    assert models(switch) == ("some-model", "some-model")
+    assert "some-model" in machine.read(CLAUDE)
+
+
+def test_what_another_program_changed_since_is_named(
+    machine: Machine, switch: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del switch
+    _killed(machine, monkeypatch, "after")
+    machine.write(CLAUDE, '{"theirs": 1}')
+    said = "~/.claude/settings.json was changed by another program since, and stays as it is"
+    assert said in machine.toolsync("apply", "--yes", "--no-ping").out
+    assert '"theirs": 1' in machine.read(CLAUDE)

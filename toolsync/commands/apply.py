@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from toolsync import transaction
 from toolsync.commands import forgetting
 from toolsync.commands.carry import carry_out, stop_at_unwritable
 from toolsync.commands.describe import described_file, described_tool, left_messages, skipped_message
@@ -14,10 +13,10 @@ from toolsync.commands.guarding import still_exposed, stop_at_exposed
 from toolsync.commands.helper_check import helper_complaints
 from toolsync.commands.pinging import Pinged, ping_all
 from toolsync.commands.planning import Plan, Wish, plan_apply
+from toolsync.commands.recovering import recovered
 from toolsync.commands.result import DONE, PROBLEM, REFUSED, Message, Result
 from toolsync.errors import PingFailedError
 from toolsync.session import Session
-from toolsync.store import token_now
 
 
 @dataclass(frozen=True)
@@ -38,11 +37,11 @@ def plan(session: Session, wish: Wish) -> Plan:
 
     See `plan_apply`, `stop_at_exposed` and `stop_at_unwritable` for the errors.
     """
-    transaction.recover(session.state, token_now=token_now)
+    news = recovered(session)
     planned = plan_apply(session, wish)
     stop_at_exposed(session, planned.files)
     stop_at_unwritable(planned)
-    return planned
+    return replace(planned, asides=(*news, *planned.asides))
 
 
 def execute(session: Session, planned: Plan, options: Options) -> Result:

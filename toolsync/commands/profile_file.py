@@ -10,7 +10,8 @@ from toolsync.errors import ProfileError
 from toolsync.profile.page import SCHEMA_FILE
 from toolsync.profile.reader import parsed
 from toolsync.session import Session
-from toolsync.transaction import Write, commit
+from toolsync.store import token_now
+from toolsync.transaction import Write, commit, recover
 
 _PRIVATE = 0o600
 _SHARED = 0o644
@@ -80,7 +81,7 @@ def saved(file: ProfileFile, after: str) -> Edited:
     """
     snapshot = file.snapshot
     mode = _PRIVATE if snapshot.mode is None else None
-    commit([Write(snapshot.real, snapshot.sha256, after.encode(), mode=mode)], state_dir=file.state)
+    _put(file, Write(snapshot.real, snapshot.sha256, after.encode(), mode=mode))
     before = b"" if snapshot.raw is None else snapshot.raw
     return Edited(file, before.decode(errors="replace"), after)  # what was there may have been broken
 
@@ -95,5 +96,11 @@ def schema_laid_beside(file: ProfileFile) -> Path:
     snapshot = disk.read(beside)
     current = (resources.folder("schemas") / SCHEMA_FILE).read_bytes()
     mode = _SHARED if snapshot.mode is None else None
-    commit([Write(snapshot.real, snapshot.sha256, current, mode=mode)], state_dir=file.state)
+    _put(file, Write(snapshot.real, snapshot.sha256, current, mode=mode))
     return snapshot.real
+
+
+def _put(file: ProfileFile, write: Write) -> None:
+    """Write, what an interrupted run left ended first."""
+    recover(file.state, token_now=token_now)
+    commit([write], state_dir=file.state)

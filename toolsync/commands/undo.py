@@ -5,23 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from toolsync import transaction
 from toolsync.commands import forgetting
 from toolsync.commands.apply import plan_messages
 from toolsync.commands.carry import carry_out, stop_at_unwritable
 from toolsync.commands.describe import described_file
 from toolsync.commands.planning import Plan, plan_undo
+from toolsync.commands.recovering import recovered
 from toolsync.commands.result import Message, Result
 from toolsync.session import Session
-from toolsync.store import token_now
 
 
 def plan(session: Session, tools: Sequence[str]) -> Plan:
     """What `undo` would do, an interrupted one ended first. See `plan_undo` and `stop_at_unwritable` for the errors."""
-    transaction.recover(session.state, token_now=token_now)
+    news = recovered(session)
     planned = plan_undo(session, tools)
     stop_at_unwritable(planned)
-    return planned
+    return replace(planned, asides=(*news, *planned.asides))
 
 
 def execute(session: Session, planned: Plan) -> Result:
