@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from toolsync.address import Dialect
-from toolsync.causes import Certainty
+from toolsync.causes import Certainty as Certainty  # noqa: PLC0414  the checks have it from here
 from toolsync.masking import Secret
 from toolsync.probe.network import Network
 
