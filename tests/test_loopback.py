@@ -89,6 +89,7 @@ def test_response(gateway: LoopbackGateway) -> None:
     data = json.loads(body)
     assert (status, data["object"], data["status"], data["model"]) == (200, "response", "completed", "m-1")
     assert data["output"][0]["content"][0]["text"] == "pong"
+    assert data["usage"]["total_tokens"] == data["usage"]["input_tokens"] + data["usage"]["output_tokens"] > 1
 
 
 def test_response_streamed(gateway: LoopbackGateway) -> None:
