@@ -4,13 +4,28 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+_INTERRUPTED = 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line (default: this process's own); its exit code."""
-    _hold_standard_descriptors()
     arguments = list(sys.argv[1:] if argv is None else argv)
+    usual = sys.unraisablehook
+    sys.unraisablehook = partial(_not_lost, usual)
+    try:
+        return _run(arguments)
+    except KeyboardInterrupt:  # pressed before `cli.main` could heed it, or while it did
+        return _interrupted(arguments)
+    finally:
+        sys.unraisablehook = usual
+
+
+def _run(arguments: Sequence[str]) -> int:
+    _hold_standard_descriptors()
     if arguments == ["--version"]:
         return _version()
 
@@ -34,14 +49,45 @@ def _hold_standard_descriptors() -> None:
             os.open(os.devnull, os.O_RDONLY)  # gets the lowest free number; writing to it fails, as it would have
 
 
+def _not_lost(usual: Callable[[Any], Any], what: Any) -> None:
+    """Ctrl-C in a destructor or a callback of the interpreter's, which would go on as if nothing had been pressed."""
+    if what.exc_type is not KeyboardInterrupt:
+        usual(what)
+        return
+    from _thread import interrupt_main
+    from threading import Timer
+
+    again = Timer(0.01, interrupt_main)  # in here it would be lost as well
+    again.daemon = True
+    again.start()
+
+
+def _interrupted(arguments: Sequence[str]) -> int:
+    """Say it with what is there already; `cli` may be half imported."""
+    text = "interrupted; nothing more was done"
+    number, said = 2, f"error: {text}\n"
+    if "--json" in arguments:
+        from json import dumps
+
+        error = {"type": "InterruptedRunError", "message": text, "hint": ""}
+        envelope = {"schema": "toolsync/envelope/1", "command": "toolsync", "exit_code": _INTERRUPTED, "data": None}
+        number, said = 1, dumps({**envelope, "messages": [], "errors": [error]}, indent=2) + "\n"
+    return _put(number, said, _INTERRUPTED)
+
+
 def _version() -> int:
     from toolsync import __version__  # nothing else is imported on this way
 
+    return _put(1, f"toolsync {__version__}\n", 0)
+
+
+def _put(number: int, text: str, exit_code: int) -> int:
+    """Write the text to a descriptor; the exit code, 2 where nobody listens to a version."""
     try:
-        os.write(1, f"toolsync {__version__}\n".encode())
+        os.write(number, text.encode())
     except OSError:
-        return 2  # nobody listens
-    return 0
+        return exit_code or 2
+    return exit_code
 
 
 if __name__ == "__main__":

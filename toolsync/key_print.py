@@ -55,7 +55,7 @@ def run(request: Request) -> int:
     except OSError as error:
         return _said(f"the key cannot be printed: {error.strerror}", 2)
     except KeyboardInterrupt:
-        return 130
+        return _said("interrupted", 130)
     except Exception as error:  # noqa: BLE001  a tool's user must not meet a traceback, which could hold the key
         return _said(f"key print met a bug ({type(error).__name__}); please report it", 70)
     return 0
