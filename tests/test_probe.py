@@ -249,6 +249,9 @@ def test_what_cannot_be_sent_is_said_without_showing_it(key: Secret, base: str, 
     assert "invented" not in repr(came)
 
 
-def test_httpx_is_imported_only_when_something_is_sent() -> None:
-    code = "import sys, toolsync.probe; sys.exit('httpx' in sys.modules)"
+@pytest.mark.parametrize(
+    ("imported", "not_yet"), [("toolsync.probe", "httpx"), ("toolsync.commands.apply", "toolsync.probe")]
+)
+def test_what_is_needed_to_send_is_imported_only_when_something_is_sent(imported: str, not_yet: str) -> None:
+    code = f"import sys, {imported}; sys.exit('{not_yet}' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False, cwd=Path(__file__).parents[1]).returncode == 0

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from toolsync.address import Dialect
 from toolsync.commands.describe import skipped_message
@@ -14,10 +14,12 @@ from toolsync.commands.headers import header_value
 from toolsync.commands.planning import Plan, ToolPlan, Wish, plan_ping
 from toolsync.commands.result import DONE, REFUSED, Message, Result
 from toolsync.masking import Secret
-from toolsync.probe import Models, Network, Ping, PingRequest, ping
 from toolsync.profile import Profile
 from toolsync.secret.reference import resolve
 from toolsync.session import Session
+
+if TYPE_CHECKING:  # the probe costs four starts of the interpreter: it is imported where something is asked
+    from toolsync.probe import Models, Network, Ping, PingRequest
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,8 @@ def ping_all(session: Session, planned: Plan) -> tuple[Pinged, ...]:
                 requests.setdefault(one, []).append(replace(held, tool=replace(held.tool, name=tool.tool.name)))
     if not requests or planned.profile is None:
         return ()
+    from toolsync.probe import ping
+
     key = resolve(planned.profile.key, session.open_vault, session.places.environ)
     came = (
         (ping(_request(session, key, cast("Dialect", dialect), base, tools[0])), tools)
@@ -116,6 +120,8 @@ def _base(tool: ToolPlan) -> str:
 
 
 def _request(session: Session, key: Secret, dialect: Dialect, base: str, tool: ToolPlan) -> PingRequest:
+    from toolsync.probe import PingRequest
+
     profile = tool.profile
     assert profile is not None  # noqa: S101  `ping_all` looked
     headers = {name: header_value(session, value) for name, value in profile.request.get("headers", {}).items()}
@@ -124,6 +130,8 @@ def _request(session: Session, key: Secret, dialect: Dialect, base: str, tool: T
 
 def network_of(session: Session, profile: Profile, url: str) -> Network:
     """Proxy and trust as the profile says, and where it is silent the environment; its patience, if it has less."""
+    from toolsync.probe import Network
+
     return patient(Network.of(profile.network, session.places.environ, url), profile.request)
 
 

@@ -18,7 +18,6 @@ from toolsync.document.data import MISSING, Value
 from toolsync.document.json_edit import Editor
 from toolsync.document.json_judge import Reading
 from toolsync.document.json_layout import breaks, eol_before, indent_of, on_own_line, style_at
-from toolsync.document.json_mistake import oddities
 from toolsync.document.json_scan import DEEPEST, Node, comments, scan
 from toolsync.document.json_write import Style, quoted, spelled
 from toolsync.document.keypath import Item, KeyPath
@@ -200,6 +199,8 @@ class StrictJsonDocument(JsoncDocument):
     def _found_fault(self) -> Fault | None:
         if self._reading.is_strict:
             return None
+        from toolsync.document.json_mistake import oddities  # few files need it
+
         odd = oddities(self.text)
         found = [(odd.comment, "a comment"), (odd.trailing_comma, "a trailing comma")]
         offset, name = min((offset, name) for offset, name in found if offset is not None)
@@ -227,6 +228,8 @@ def _read(text: str) -> Reading:
     try:
         return judge.read(text)
     except (ValueError, RecursionError) as error:
+        from toolsync.document.json_mistake import oddities  # few files need it
+
         oddities(text)  # says what is wrong in plain words
         line, column = place(text, getattr(error, "pos", 0))
         reason = f"nested deeper than {DEEPEST} levels" if isinstance(error, RecursionError) else str(error)

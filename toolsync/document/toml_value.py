@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 
@@ -10,6 +11,8 @@ from toolsync.document.splice import Splice
 from toolsync.document.toml_scan import Member, Node
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
+_PLAIN = re.compile(r"[ !#-\[\]-~]*")
+"""Text that TOML and JSON spell the same way."""
 _LINE_REST = re.compile(r"[ \t]*(?:#[^\n]*)?\r?\n")
 
 
@@ -25,6 +28,8 @@ def spelled(value: Value) -> str:
         return f"[{', '.join(map(spelled, value))}]"
     if value is None:
         raise ValueError("TOML has no null")
+    if isinstance(value, int) or (isinstance(value, str) and _PLAIN.fullmatch(value)):
+        return json.dumps(value)
     if isinstance(value, str):
         _refuse_surrogates(value)
     import tomlkit  # a twentieth of a second, needed by few documents
@@ -43,6 +48,8 @@ def pair(key: str, text: str, equals: str = " = ") -> str:
 
 
 def _quoted(part: str) -> str:
+    if _PLAIN.fullmatch(part):
+        return f'"{part}"'
     _refuse_surrogates(part)
     from tomlkit.items import SingleKey
 
