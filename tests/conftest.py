@@ -138,4 +138,4 @@ def _all_is_required() -> bool:
 
 def thorough(all_of_them: int, some: int) -> int:
     """How many rounds a long test takes: all where all is required (CI), some where a newcomer waits."""
-    return all_of_them if os.environ.get("TOOLSYNC_REQUIRE_ALL") == "1" else some
+    return all_of_them if _all_is_required() else some
