@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import subprocess
@@ -16,7 +17,7 @@ from tests.conftest import needs
 from tests.transaction import write
 from toolsync import disk, transaction
 from toolsync.errors import ChangedError, FileError, KeyringLockedError, ToolsyncError, TransactionError
-from toolsync.transaction import Alongside, StoreCommit, Write, commit, lock, pending, recover
+from toolsync.transaction import Alongside, StoreCommit, Write, commit, lock, pending, recover, settle
 from toolsync.transaction import journal as journals
 from toolsync.transaction.folder import Folder
 from toolsync.transaction.stage import staged
@@ -543,3 +544,66 @@ def test_a_journal_that_cannot_be_read_is_no_reason_to_write(home: Path, raw: by
     with pytest.raises(TransactionError, match="cannot be read"):
         run(home, write(home / "a", b"new"))
     assert not (home / "a").exists()
+
+
+@posix
+@pytest.mark.parametrize("number", [errno.EXDEV, errno.EBUSY, errno.EPERM], ids=["EXDEV", "EBUSY", "sticky folder"])
+def test_what_cannot_be_renamed_over_is_written_last_and_in_place(
+    home: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    made: list[str] = []
+    for name in ("a", "hard", "b"):
+        (home / name).write_text("old")
+    os.link(home / "hard", home / "other name")
+    inodes = {name: (home / name).stat().st_ino for name in ("a", "hard", "b")}
+    overwrite, replace = settle._overwrite, settle._placed
+
+    def placed(entry: journals.Entry, folder: Folder) -> settle.Standing:
+        if entry.name == "a":
+            raise OSError(number, os.strerror(number))
+        made.append(f"renamed {entry.name}")
+        return replace(entry, folder)
+
+    def overwritten(entry: journals.Entry, folder: Folder) -> None:
+        made.append(f"overwritten {entry.name}")
+        overwrite(entry, folder)
+
+    monkeypatch.setattr(settle, "_placed", placed)
+    monkeypatch.setattr(settle, "_overwrite", overwritten)
+    run(home, *(write(home / name, b"new") for name in ("a", "hard", "b")))
+    assert made == ["renamed b", "overwritten a", "overwritten hard"]
+    assert {name for name, inode in inodes.items() if (home / name).stat().st_ino == inode} == {"a", "hard"}
+    assert [(home / name).read_text() for name in ("a", "hard", "other name", "b")] == ["new"] * 4
+
+
+@posix
+def test_what_was_written_survives_a_power_cut(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each content is synced before the journal says `prepared`, each folder after the last rename in it."""
+    needs(Path("/proc/self/fd").is_dir(), "/proc")
+    for name in ("x/a", "y/b"):
+        (home / name).parent.mkdir()
+        (home / name).write_text("old")
+    made: list[str] = []
+    fsync, placed, save = os.fsync, settle._placed, journals.save
+
+    def synced(descriptor: int) -> None:
+        path = Path(f"/proc/self/fd/{descriptor}").readlink()
+        made.append(f"synced {'temp' if path.suffix == '.tmp' else path.name}")
+        fsync(descriptor)
+
+    def renamed(entry: journals.Entry, folder: Folder) -> settle.Standing:
+        made.append(f"renamed {entry.name}")
+        return placed(entry, folder)
+
+    def saved(state_dir: Path, journal: journals.Journal) -> None:
+        save(state_dir, journal)
+        made.append(journal.phase)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(settle, "_placed", renamed)
+    monkeypatch.setattr(journals, "save", saved)
+    run(home, write(home / "x/a", b"new"), write(home / "y/b", b"new"))
+    journal = ["synced journal.json.draft", "synced state"]
+    temps = ["synced temp", "synced temp", "synced x", "synced y"]
+    renames = ["renamed a", "renamed b", "synced x", "synced y"]
+    assert made == [*journal, "staging", *temps, *journal, "prepared", *renames]
