@@ -184,6 +184,20 @@ def _hostile(shape: str, text: str) -> Response:
     return Response(404, {"content-type": kind}, body.encode(), 1)
 
 
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [
+        pytest.param("text/event-stream", 'data: {"error": {"message": "x"}}\n\n' * 30_000, id="events"),
+        pytest.param("application/json", json.dumps([[[[[[{"error": "x"}] * 9] * 9] * 9] * 9] * 9]), id="lists"),
+        pytest.param("application/json", '{"error":{"errors":' * 4 + "1" + ',"metadata":{"raw":"{"}}' * 4, id="broken"),
+    ],
+)
+def test_an_answer_full_of_errors_keeps_nobody_busy(kind: str, body: str) -> None:
+    started = time.perf_counter()
+    read(Response(500, {"content-type": kind}, body[: 2**20].encode(), 1))
+    assert time.perf_counter() - started < 2
+
+
 # Laws of reading.
 
 KEYS = (

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, Literal
 
 from toolsync.masking import masked, printable
@@ -20,6 +21,8 @@ _LONGEST_PAGE = 20_000
 _DEEPEST = 8
 """Errors within errors; a router before a relay before a provider makes three."""
 _NOTHING = (b"", b"{}", b"[]", b"null", b'""')
+_MOST_LEVELS = 20
+"""More are nobody's error messages, and each is held against every row."""
 _PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
 """How gzip and Zstandard begin."""
 
@@ -87,14 +90,19 @@ def events(answer: Response) -> Iterator[Mapping[str, Any]]:
 
 def levels(answer: Response) -> tuple[Level, ...]:
     """The errors in an answer, the outermost first; plain text is one, a web page's title too."""
+    return tuple(islice(_found(answer), _MOST_LEVELS))
+
+
+def _found(answer: Response) -> Iterator[Level]:
     sort = kind(answer)
     if sort == "json":
-        return tuple(_levels(answer.json, _DEEPEST))
-    if sort == "stream":
-        return tuple(level for data in events(answer) if _is_error_event(data) for level in _levels(data, _DEEPEST))
-    if sort == "page":
-        return (Level(title(answer)),)
-    return tuple(_in_text(answer.text[: _LONGEST_WORDS * 4], _DEEPEST)) if _is_text(answer) else ()
+        yield from _levels(answer.json, _DEEPEST)
+    elif sort == "stream":
+        yield from (level for data in events(answer) if _is_error_event(data) for level in _levels(data, _DEEPEST))
+    elif sort == "page":
+        yield Level(title(answer))
+    elif _is_text(answer):
+        yield from _in_text(answer.text[: _LONGEST_WORDS * 4], _DEEPEST)
 
 
 def own_words(answer: Response) -> str:
