@@ -144,6 +144,20 @@ def drop(value: Value, path: tuple[str | int, ...]) -> Value:
     return kind, [item for item in items if item[0] != path[0]]
 
 
+def unordered(value: Value, path: tuple[str | int, ...]) -> Value:
+    """`value`, in which below `path` the order of members does not count, nor do duplicates but the last."""
+    if not isinstance(value, tuple):
+        return value
+    kind, items = value
+    if not path and kind == "{":
+        return kind, {key: unordered(item, ()) for key, item in items}
+    if not path:
+        return kind, [unordered(item, ()) for item in items]
+    at = _index(kind, items, path[0])
+    inner = unordered(items[at] if kind == "[" else items[at][1], path[1:])
+    return kind, [*items[:at], inner if kind == "[" else [path[0], inner], *items[at + 1 :]]
+
+
 def lines_gone(before: str, after: str) -> list[str]:
     """The lines of `before`, line ends included, that `after` does not have in the same order."""
     one, other = _lines(before), _lines(after)

@@ -37,9 +37,12 @@ class TomlDocument(Document):
 
     format: ClassVar[str] = "toml"
 
+    _eol = "\n"
+    """What ends new lines where the text has none to follow."""
+
     @cached_property
     def _layout(self) -> Layout:
-        return Layout(self.text)
+        return Layout(self.text, self._eol)
 
     def span(self, path: KeyPath) -> tuple[int, int] | None:
         """Start and end of the value at `path`; None for tables with headers or dotted keys, and where nothing is."""
@@ -118,7 +121,9 @@ class TomlDocument(Document):
             return [Splice(node.start, node.end - node.start, self._text(value))]
         if isinstance(at[-1], int):  # a [[table]] that becomes something else takes its list along
             return self._since(self.set(at[:-1], _data.put(self.get(at[:-1]), at[-1:], new)))
-        return self._since(self.remove(at).set(at, new))
+        without = self.remove(at)
+        without._eol = self._layout.nearest_eol(0)  # noqa: SLF001  its lines may have been the only ones
+        return self._since(without.set(at, new))
 
     def _merged_table(self, at: Place, old: Value, new: Value) -> Self:
         """Key by key, so that the comments in the table stay with the keys that stay."""

@@ -21,10 +21,11 @@ _MARKERS = (
 
 
 class Layout:
-    """The lines of one text, and what can be asked of them."""
+    """The lines of one text, and what can be asked of them; `eol` is the line end where it has none to follow."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, eol: str = "\n") -> None:
         self.text = text
+        self._eol = eol
         self.lines: Sequence[Line] = list(scan(text))
 
     @cached_property
@@ -164,7 +165,7 @@ class Layout:
     def nearest_eol(self, spot: int) -> str:
         """The line end of the nearest line before `spot` that has one, else of the first after it, else in a value."""
         order = (*range(spot - 1, -1, -1), *range(spot, len(self.lines)))
-        return next(filter(None, map(self.eol, order)), "\r\n" if "\r\n" in self.text else "\n")
+        return next(filter(None, map(self.eol, order)), "\r\n" if "\r\n" in self.text else self._eol)
 
 
 def _descent(node: Node, rest: Place) -> Iterator[tuple[Node, Place]]:
