@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import needs
-from toolsync import disk
+from toolsync import disk, patience
 from toolsync.errors import FileError
 
 posix = pytest.mark.skipif(os.name != "posix", reason="POSIX file modes")
@@ -198,7 +198,7 @@ def test_windows_is_given_a_moment(faults: list[int], tries: int, *, raised: boo
             raise _BusyError(left.pop(0))
 
     try:
-        disk.patiently(action, sleep=slept.append)
+        patience.patiently(action, sleep=slept.append)
     except PermissionError:
         assert raised
     else:

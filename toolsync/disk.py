@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from toolsync.complaint import in_words
 from toolsync.errors import DocumentError, EditRefusedError, FileError
-from toolsync.masking import on_one_line, printable
+from toolsync.masking import on_one_line
+from toolsync.patience import patiently
 
 LIMIT_BYTES = 64 * 2**20
 """A larger file is no settings file."""
@@ -271,35 +273,13 @@ def sync(descriptor: int) -> None:
             raise
 
 
-_BUSY_WINDOWS_ERRORS = (5, 32, 33)
-"""Access denied, sharing and lock violation: an indexer, virus scanner or editor has the file open for a moment."""
-
-_PATIENCE_SECONDS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.0)
-
-
-def patiently(action: Callable[[], None], *, sleep: Callable[[float], None] = time.sleep) -> None:
-    """Do `action`, again for about 2.5 s while Windows says that another program has the file open.
-
-    Raises:
-        OSError: the last one, or the first of another kind.
-    """
-    for seconds in _PATIENCE_SECONDS:
-        try:
-            return action()
-        except OSError as error:
-            if getattr(error, "winerror", None) not in _BUSY_WINDOWS_ERRORS:
-                raise
-        sleep(seconds)
-    return action()
-
-
 def replace(source: Path, target: Path) -> None:
     """Rename `source` over `target`: who looks sees the one or the other, never a part."""
-    patiently(lambda: _rename_over(source, target))
 
+    def rename() -> None:
+        source.replace(target)
 
-def _rename_over(source: Path, target: Path) -> None:
-    source.replace(target)
+    patiently(rename)
 
 
 def unlink(path: Path) -> None:
@@ -316,23 +296,5 @@ def shown(path: Path | str) -> str:
 
 def file_error(path: Path | str, error: OSError) -> FileError:
     """What the operating system said about `path`, in plain words and with what to do."""
-    said, hint = _PLAIN.get(error.errno or 0, (f"cannot be used ({printable(error.strerror or str(error))})", ""))
+    said, hint = in_words(error)
     return FileError(f"{shown(path)}: {said}", hint=hint)
-
-
-_PLAIN = {
-    errno.EACCES: ("permission denied", "See who owns it and its folder (`ls -ld`)."),
-    errno.EPERM: ("the operation is not permitted", "See its owner and its attributes (`ls -ld`, `lsattr`)."),
-    errno.ENOENT: ("a folder on the way is gone", "Run the command again."),
-    errno.EEXIST: ("something already stands there", "Move it away."),
-    errno.ENOTDIR: ("a file stands where a folder should be", "Move that file away."),
-    errno.EISDIR: ("is a folder, not a file", "Move it away, or point the tool elsewhere."),
-    errno.ELOOP: ("its links lead in a circle", "Remove one of them."),
-    errno.ENAMETOOLONG: ("the name is too long", "Use a shorter path."),
-    errno.ENOSPC: ("the disk is full", "Free some space and run the command again."),
-    errno.EDQUOT: ("your disk quota is used up", "Free some space and run the command again."),
-    errno.EROFS: ("the file system is read-only", "Mount it writable, or leave this tool out."),
-    errno.EIO: ("the disk reports a fault", "Look into the system's log; the disk may be failing."),
-    errno.ENOLCK: ("the file system cannot lock files", "Put toolsync's state folder on a local disk."),
-    errno.EBUSY: ("another program has it in use", "End that program and run the command again."),
-}

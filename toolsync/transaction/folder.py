@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from toolsync import disk
+from toolsync import disk, patience
 from toolsync.errors import ChangedError
 from toolsync.transaction import swap
 
@@ -71,7 +71,7 @@ class Folder:
     def replace(self, source: str, target: str) -> None:
         """Rename over: who looks sees the one or the other, never a part."""
         names, here = (self._named(source), self._named(target)), self._descriptor
-        disk.patiently(lambda: os.replace(*names, src_dir_fd=here, dst_dir_fd=here))
+        patience.patiently(lambda: os.replace(*names, src_dir_fd=here, dst_dir_fd=here))
 
     def exchange(self, one: str, other: str) -> bool:
         """Swap two entries in one instant; False where that cannot be had."""
@@ -91,7 +91,7 @@ class Folder:
 
     def unlink(self, name: str) -> None:
         """Remove a file; that it is gone already is fine."""
-        disk.patiently(lambda: self._unlink(name))
+        patience.patiently(lambda: self._unlink(name))
 
     def _unlink(self, name: str) -> None:
         try:
