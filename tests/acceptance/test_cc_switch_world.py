@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 import tomllib
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import pytest
 from tests.acceptance.machine import ADDRESS, KEY, Machine
 from tests.acceptance.switch import APPLY, CLAUDE, CODEX, DATABASE, contents, furnished, models, settings, untouched
 from tests.store.cc_switch import ROW, Home
-from toolsync.store import cc_switch_table
+from toolsync.store import cc_switch_table, sqlite
 
 HOME_PROFILE = f'\n[profiles.home]\nbase_url = "{ADDRESS}"\nmodel = "home-model"\nkey = "keyring:work"\n'
 
@@ -398,6 +399,22 @@ def test_a_lock_is_waited_for_and_then_named(machine: Machine, switch: Home, mon
         assert machine.toolsync(*APPLY).said == (2, text)
     assert waits == [10.0]
     assert machine.toolsync(*APPLY).code == 0
+
+
+def test_a_lock_is_waited_for_once(machine: Machine, switch: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert machine.toolsync(*APPLY).code == 0
+    reading, waits = sqlite.reading, list[Path]()
+
+    def counted(path: Path, _wait_seconds: float) -> AbstractContextManager[sqlite3.Connection]:
+        waits.append(path)
+        return reading(path, 0.05)
+
+    monkeypatch.setattr(sqlite, "reading", counted)
+    with switch.connection() as other, machine.untouched():
+        other.execute("BEGIN EXCLUSIVE")
+        status = machine.toolsync("status")
+    assert (status.code, waits) == (1, [switch.database])
+    assert status.out.count("another program has had it locked") == 1
 
 
 def test_a_journal_that_cc_switch_left_is_rolled_back_first(machine: Machine, switch: Home, tmp_path: Path) -> None:

@@ -71,8 +71,13 @@ class Plan:
         return (*self.asides, *self.unkept, *(notice for tool in self.tools for notice in tool.notices))
 
 
-def plan_apply(session: Session, wish: Wish) -> Plan:
+def plan_apply(session: Session, wish: Wish, shelves: Shelves | None = None) -> Plan:
     """What applying a profile would do.
+
+    Args:
+        session: the machine.
+        wish: what was asked for.
+        shelves: the stores, for a caller who looks into them too: each is read once.
 
     Raises:
         ProfileError, UsageError, TemplateError: the wish cannot be read.
@@ -85,7 +90,7 @@ def plan_apply(session: Session, wish: Wish) -> Plan:
     snapshot = disk.read(memories.path_in(session.state))
     memory = memories.parsed(snapshot)
     known = registry.tools(session.config.parent)
-    shelves = Shelves(session)
+    shelves = shelves or Shelves(session)
     scope = Scope(session, wish, profile, known, memory, shelves)
     taking, skipped = chosen(scope)
     leaving = switched_off(scope) | {one.tool.name for one in skipped if one.holds_copy}

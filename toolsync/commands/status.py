@@ -60,8 +60,9 @@ def status(session: Session, wish: Wish) -> Result:
     """
     memory = memories.read(memories.path_in(session.state))
     _check(session, wish)
-    plan, problem = _plan(session, wish)
-    standing = _Standing(session)
+    shelves = Shelves(session)
+    plan, problem = _plan(session, wish, shelves)
+    standing = _Standing(session, shelves)
     places = sorted(_places(memory, plan, wish, standing), key=lambda place: (place.tool, place.file))
     drifted = [place for place in places if place.is_drift]
     rows = {file.path: str(Address.parse(file.path).row) for file in plan.files if file.container} if plan else {}
@@ -87,10 +88,10 @@ def _check(session: Session, wish: Wish) -> None:
         session.profiles().get(wish.profile)
 
 
-def _plan(session: Session, wish: Wish) -> tuple[Plan | None, Message | None]:
+def _plan(session: Session, wish: Wish, shelves: Shelves) -> tuple[Plan | None, Message | None]:
     """The plan, or why the second column is unknown."""
     try:
-        return plan_apply(session, wish), None
+        return plan_apply(session, wish, shelves), None
     except ToolsyncError as error:
         return None, Message("problem", error.message, error.hint)
 
@@ -129,8 +130,8 @@ def _places(memory: Memory, plan: Plan | None, wish: Wish, standing: _Standing) 
 class _Standing:
     """The files as they stand now, each read once; what cannot be read is unknown, and said."""
 
-    def __init__(self, session: Session) -> None:
-        self._session, self._shelves = session, Shelves(session)
+    def __init__(self, session: Session, shelves: Shelves) -> None:
+        self._session, self._shelves = session, shelves
         self._known = registry.tools(session.config.parent)
         self._documents: dict[tuple[str, str], Document | None] = {}
         self._errors: dict[str, ToolsyncError] = {}
