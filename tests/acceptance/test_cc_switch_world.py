@@ -348,7 +348,12 @@ def test_a_database_that_is_gone_holds_nothing_up(machine: Machine, switch: Home
     assert machine.toolsync(*APPLY).code == 0
     switch.database.unlink()
     assert machine.toolsync(*APPLY).said == (0, "")
-    assert "taken out since" in machine.toolsync("status").out
+    status = machine.toolsync("status")
+    said = f"problem: ~/{DATABASE} is not there, with the rows that we kept in it\n"
+    said += "    `toolsync undo cc-switch` forgets them.\n"
+    assert (status.code, "taken out since" in status.out, said in status.out) == (1, True, True), status.out
+    assert machine.toolsync("undo", "cc-switch", "--yes").said == (0, "")
+    assert machine.toolsync("status").code == 0
     assert machine.toolsync("undo", "--yes").said == (0, "")
     assert contents(machine) == before
     assert machine.memory["files"] == {}

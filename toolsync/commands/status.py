@@ -68,6 +68,7 @@ def status(session: Session, wish: Wish) -> Result:
     rows = {file.path: str(Address.parse(file.path).row) for file in plan.files if file.container} if plan else {}
     waiting = {rows.get(place.file, place.file) for place in places if place.wanted == "differs"}
     messages = [*_messages(session, plan), *([problem] if problem else []), *standing.news(problem)]
+    messages += standing.lost(memory)
     data = {
         "profile": plan.profile.name if plan and plan.profile else None,
         "applied_profile": memory.profile,
@@ -148,6 +149,17 @@ class _Standing:
             if not any(line.endswith(error.message) for line in said):
                 named = error.at(self._session.shown(real)) if isinstance(error, DocumentError) else error
                 yield Message("problem", named.message, error.hint)
+
+    def lost(self, memory: Memory) -> Iterator[Message]:
+        """Containers that are not there any more, and what to do about the rows that were kept in them."""
+        found: dict[Path, dict[str, None]] = {}
+        for real, layer in ((real, layer) for real, file in memory.files.items() for layer in file.layers):
+            if layer.tool in self._known and self._known[layer.tool].store:
+                found.setdefault(Address.parse(real).path, {})[layer.tool] = None
+        for path, tools in found.items():
+            if not disk.exists(path):
+                text = f"{self._session.shown(path)} is not there, with the rows that we kept in it"
+                yield Message("problem", text, f"`toolsync undo {' '.join(tools)}` forgets them.")
 
     def _now(self, real: str, layer: LayerMemory) -> Document | None:
         key = real, layer.tool
