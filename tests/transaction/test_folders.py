@@ -128,8 +128,9 @@ def test_a_folder_that_was_moved_behind_a_link_since_the_death_is_found(
 def nobody(home: Path) -> Iterator[None]:
     """To be another user for the length of a test."""
     needs(os.geteuid() == 0, "root, to become another user")
-    for folder in (home, home / "x", home / "x/tool", *home.parents[:-1]):
-        if not folder.stat().st_mode & 0o001 or folder.is_relative_to(home):
+    below = [path for path in home.rglob("*") if path.is_dir()]
+    for folder in (*below, home, *home.parents[:-1]):
+        if not folder.stat().st_mode & 0o001:
             folder.chmod(folder.stat().st_mode | 0o001)
     (home / "state").mkdir(mode=0o700)
     for path in (home, home / "x", home / "x/tool", home / "state"):
@@ -154,6 +155,17 @@ def test_the_file_of_another_user_is_refused_even_where_it_may_be_written(home: 
     assert caught.value.message == f"{file} belongs to root, not to you"
     assert caught.value.hint == "Let its owner run toolsync, or leave this tool out."
     assert ((home / "a").read_text(), file.read_text()) == ("old", "old")
+
+
+@pytest.mark.usefixtures("nobody")
+def test_a_folder_of_another_user_that_is_shut_is_named_with_its_owner(home: Path) -> None:
+    """As `sudo` leaves them."""
+    planned = Write(home / "elsewhere/tool/new", None, b"new")
+    with pytest.raises(FileError) as caught:
+        commit([planned], state_dir=home / "state")
+    folder = home / "elsewhere/tool"
+    assert caught.value.message == f"{folder} belongs to root, and does not let you write in it"
+    assert f"sudo chown $USER {folder}" in caught.value.hint
 
 
 @pytest.mark.usefixtures("nobody")

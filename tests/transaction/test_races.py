@@ -131,6 +131,16 @@ def test_of_a_file_that_is_to_go_the_newest_stays(home: Path, monkeypatch: pytes
     assert contents(home) == {"a": "2"}
 
 
+def test_a_hard_link_that_is_written_before_its_turn_stays(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (home / "a").write_text("old")
+    os.link(home / "a", home / "b")
+    (home / "c").write_text("old")
+    writes = write(home / "a", OURS), write(home / "c", OURS)
+    before_renames(monkeypatch, lambda: in_place(home / "b"))
+    assert committed(home, *writes).startswith(f"{home / 'a'}: changed by another program while")
+    assert contents(home) == {"a": "theirs", "b": "theirs", "c": "ours"}
+
+
 def test_a_file_that_vanishes_in_the_last_instant_stays_away(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (home / "a").write_text("old")
     planned = write(home / "a", OURS)

@@ -127,12 +127,16 @@ def _refuse_twins(found: tuple[Step, ...]) -> None:
 def _refuse_strangers(step: Step) -> None:
     """A file of another user's is not ours to change, even where it lets us; root may, and its owner stays."""
     status = step.before.status
-    if status is None or sys.platform == "win32" or os.geteuid() in (0, status.st_uid):
+    if status is None or _is_own(status) or os.geteuid() == 0:
         return
     raise FileError(
         f"{disk.shown(step.write.path)} belongs to {_user(status.st_uid)}, not to you",
         hint="Let its owner run toolsync, or leave this tool out.",
     )
+
+
+def _is_own(status: os.stat_result) -> bool:
+    return sys.platform == "win32" or os.geteuid() == status.st_uid
 
 
 def _user(number: int) -> str:
@@ -155,10 +159,16 @@ def stop_at_read_only(path: Path, status: os.stat_result | None) -> None:
     folder = next(parent for parent in path.parents if disk.is_there(parent))
     if not folder.is_dir():
         raise FileError(f"{disk.shown(folder)} is a file where a folder should be", hint="Move it away.")
-    if not folder.stat().st_mode & _ANY_WRITE or not os.access(folder, os.W_OK | os.X_OK):
+    found = folder.stat()
+    if not found.st_mode & _ANY_WRITE or (_is_own(found) and not os.access(folder, os.W_OK | os.X_OK)):
         raise FileError(
             f"{disk.shown(folder)} is read-only: {disk.shown(path.name)} cannot be replaced in it",
             hint=f"Make it writable (`chmod u+w {disk.shown(folder)}`), or leave this tool out.",
+        )
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise FileError(
+            f"{disk.shown(folder)} belongs to {_user(found.st_uid)}, and does not let you write in it",
+            hint=f"Have it given to you (`sudo chown $USER {disk.shown(folder)}`), or leave this tool out.",
         )
 
 

@@ -105,8 +105,7 @@ def forward(state_dir: Path, journal: Journal, folders: Folders) -> tuple[Path, 
     if later:
         # The mark is durable before the first byte is: from now on a file of neither content is a torn one.
         journals.save(state_dir, journal.overwriting({entry.target for entry in later}))
-    for entry in later:
-        _overwrite(entry, folders.at(entry.folder))
+    foreign += [entry for entry in later if not _written_through(entry, journal, folders.at(entry.folder))]
     return _verified(state_dir, journal, foreign, folders)
 
 
@@ -206,6 +205,15 @@ def _taken_back(entry: Entry, folder: Folder) -> Standing:
 def _returned(entry: Entry, folder: Folder) -> None:
     with suppress(FileExistsError):  # made anew since: what it was before is of no use any more
         folder.place(entry.temp_name, entry.name)
+
+
+def _written_through(entry: Entry, journal: Journal, folder: Folder) -> bool:
+    """Write the new content through the target; False where another program wrote there since it was looked at."""
+    may_be_torn = journal.phase == "overwriting"
+    if not may_be_torn and folder.sha256(entry.name) != entry.old:
+        return False
+    _overwrite(entry, folder)
+    return True
 
 
 def _overwrite(entry: Entry, folder: Folder) -> None:

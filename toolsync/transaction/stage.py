@@ -116,7 +116,10 @@ def _give_attributes(descriptor: int, entry: Entry, folder: Folder) -> bool:
     if entry.private:
         wanted.pop(_ACCESS_LIST, None)
     drop_access_list(descriptor)  # a folder's default list would open what the original keeps shut
+    given = _attributes_of(descriptor)
     for name, value in wanted.items():
+        if given.get(name) == value:  # a security label, which not everybody may set
+            continue
         try:
             os.setxattr(descriptor, name, value)
         except OSError as error:
@@ -129,13 +132,18 @@ def _give_attributes(descriptor: int, entry: Entry, folder: Folder) -> bool:
 def _attributes(folder: Folder, name: str) -> dict[str, bytes]:
     descriptor = folder.open(name, _LOOK)
     try:
+        return _attributes_of(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _attributes_of(descriptor: int) -> dict[str, bytes]:
+    try:
         return {name: os.getxattr(descriptor, name) for name in os.listxattr(descriptor)}
     except OSError as error:
         if error.errno != errno.ENOTSUP:
             raise
         return {}
-    finally:
-        os.close(descriptor)
 
 
 def drop_access_list(descriptor: int) -> None:
