@@ -91,7 +91,7 @@ ALLOWED: Sequence[tuple[str, str, str]] = (
         "a program that the test invents, and that prints a key",
     ),
     (
-        r"(test_golden.py::.*\[cline-|acceptance/test_cline.py::)",
+        r"(test_golden.py::.*\[cline-|acceptance/test_(cline|consent).py::)",
         r"file (machine-\d+/)?home/(\.cline/data/(secrets|settings/providers)|c/data/secrets|p)\.json",
         "where Cline keeps every provider's key: the user's own, and ours by consent",
     ),

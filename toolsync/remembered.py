@@ -14,10 +14,11 @@ from toolsync.document.data import Value
 from toolsync.document.splice import Splice
 from toolsync.masking import holds_key_shape, is_reference
 
-VERSION = 2
+VERSION = 3
 """The form of `memory.json`; a newer one is never read, for what it means is not known here.
 
-Version 1 did not name keyring entries: they were called by the place of what they hold.
+Version 1 did not name keyring entries: they were called by the place of what they hold. Before version 3 nobody knew
+whose key a copy is.
 """
 
 Kept = Literal["memory", "keyring", "lost"]
@@ -124,11 +125,18 @@ class Memory:
         key: 32 random bytes of this machine, for keyed hashes and fingerprints.
         profile: the profile applied last, or None.
         files: by real path, links followed.
+        copies: whose key it is that stands in a tool's own file: the profile, by tool.
     """
 
     key: bytes
     profile: str | None = None
     files: Mapping[str, FileMemory] = field(default_factory=dict)
+    copies: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def holders(self) -> set[str]:
+        """The tools in whose own files a copy of a key stands."""
+        return {layer.tool for file in self.files.values() for layer in file.layers if layer.holds_key}
 
 
 def mark(value: Value, key: bytes | None = None) -> str:
@@ -189,6 +197,7 @@ def to_json(memory: Memory) -> dict[str, Any]:
         "version": VERSION,
         "key": memory.key.hex(),
         "profile": memory.profile,
+        "copies": dict(sorted(memory.copies.items())),
         "files": {path: _file_to(memory.files[path]) for path in sorted(memory.files)},
     }
 
@@ -229,6 +238,7 @@ def from_json(data: Mapping[str, Any]) -> Memory:
         key=bytes.fromhex(data["key"]),
         profile=data["profile"],
         files={path: _file_from(path, file) for path, file in data["files"].items()},
+        copies=data.get("copies", {}),
     )
 
 

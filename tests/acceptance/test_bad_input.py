@@ -273,7 +273,7 @@ BAD = {
         _memory("[]"), ("status",), "@MEMORY@: damaged, $ breaks the rule 'type'", BEGIN_ANEW
     ),
     "the memory of a newer toolsync": Bad(
-        _memory('{"version": 3}'),
+        _memory('{"version": 4}'),
         APPLY,
         "@MEMORY@: a newer toolsync wrote it",
         "Update toolsync, and run the command again.",

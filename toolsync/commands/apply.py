@@ -57,13 +57,20 @@ def execute(session: Session, planned: Plan, options: Options) -> Result:
     stop_at_exposed(session, planned.files)
     pinged = ping_all(session, planned) if options.ping else ()
     _stop_at_failure(pinged, options)
-    memory = replace(planned.memory, profile=planned.profile.name)
-    if not planned.is_nothing:
+    memory = replace(planned.memory, profile=planned.profile.name, copies=_copies(planned, planned.profile.name))
+    if not planned.is_nothing or memory.copies != planned.memory.copies:
         carry_out(session, planned, memory)
     untidy = forgetting.tidied(session)
     complaints = (*helper_complaints(session, planned), *still_exposed(session, planned.files))
     messages = (*plan_messages(session, planned), *_ping_messages(pinged), *untidy, *complaints)
     return Result("apply", _data(session, planned, pinged), messages, _exit_code(planned, messages))
+
+
+def _copies(planned: Plan, profile: str) -> dict[str, str]:
+    """Whose key stands in each tool's own file, once the plan is carried out."""
+    layers = (layer for file in planned.files if file.memory for layer in file.memory.layers if layer.holds_key)
+    set_now = {tool.tool.name for tool in planned.tools}
+    return {**planned.memory.copies, **{layer.tool: profile for layer in layers if layer.tool in set_now}}
 
 
 def described(session: Session, planned: Plan) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -40,7 +40,7 @@ def carry_out(session: Session, plan: Plan, memory: Memory) -> None:
     *before, rest = _turns(plan.files)
     for files in before:
         plan = _carried(session, plan, files, plan.memory)
-    _carried(session, plan, rest, replace(plan.memory, profile=memory.profile))
+    _carried(session, plan, rest, replace(plan.memory, profile=memory.profile, copies=memory.copies))
 
 
 def _turns(files: Sequence[FilePlan]) -> Iterator[Sequence[FilePlan]]:
@@ -98,13 +98,28 @@ class _Rows:
     def _write(self, prepared: Callable[[str], None]) -> None:
         """Write them; the container is shut to others before a key goes in, and opened again when the last is gone."""
         path, mode = self._one.path, _container_mode(self._one.path, self._files, self._plan)
-        for file in (path, *path.parent.glob(f"{glob.escape(path.name)}-*")) if mode == _PRIVATE else ():
-            with suppress(FileNotFoundError):  # a journal, which may be gone by now
-                file.chmod(file.stat().st_mode & _PRIVATE)
         rows = {shelf.profile: _parts(shelf, self._files) for shelf in self._shelves}
-        self._one.store.write(path, rows, self._one.seen, prepared)
+        with _shut(path) if mode == _PRIVATE else nullcontext():
+            self._one.store.write(path, rows, self._one.seen, prepared)
         if mode not in (None, _PRIVATE):
             path.chmod(mode)
+
+
+@contextmanager
+def _shut(path: Path) -> Iterator[None]:
+    """A container, and the journals beside it, for nobody but its owner from now on; as before if what follows fails."""
+    before: dict[Path, int] = {}
+    try:
+        for file in (path, *path.parent.glob(f"{glob.escape(path.name)}-*")):
+            with suppress(FileNotFoundError):  # a journal, which may be gone by now
+                before[file] = file.stat().st_mode
+                file.chmod(before[file] & _PRIVATE)
+        yield
+    except BaseException:
+        for file, mode in before.items():
+            with suppress(OSError):
+                file.chmod(mode)
+        raise
 
 
 def _container_mode(container: Path, files: Sequence[FilePlan], plan: Plan) -> int | None:
@@ -159,7 +174,8 @@ def _with_files(memory: Memory, planned: Sequence[FilePlan]) -> Memory:
             files.pop(file.path, None)
         else:
             files[file.path] = file.memory
-    return Memory(memory.key, memory.profile, files)
+    after = replace(memory, files=files)
+    return replace(after, copies={tool: name for tool, name in memory.copies.items() if tool in after.holders})
 
 
 def _is_written(file: FilePlan) -> bool:

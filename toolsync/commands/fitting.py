@@ -66,8 +66,7 @@ class Scope:
 
     def holds_copy(self, tool: str) -> bool:
         """Whether a copy of the key was applied to the tool's own file."""
-        layers = (layer for file in self.memory.files.values() for layer in file.layers)
-        return any(layer.tool == tool and layer.holds_key for layer in layers)
+        return tool in self.memory.holders
 
     def overrides(self, tool: str) -> Mapping[str, Any]:
         """What the profile says of one tool."""
@@ -181,10 +180,11 @@ def _unserved(tool: Tool, profile: Profile, gateway: Gateway | None) -> str:
 
 
 def _has_consent(scope: Scope, tool: Tool) -> bool:
-    """Whether the tool's own file may hold a copy of the key; asked once, for one that holds a copy already."""
+    """Whether the tool's own file may hold a copy of the key; asked once, for one that holds this profile's already."""
     if scope.profile.plaintext != "ask":
         return scope.profile.plaintext == "allow"
-    return scope.wish.allow_plaintext or scope.holds_copy(tool.name)
+    is_there = scope.holds_copy(tool.name) and scope.memory.copies.get(tool.name) == scope.profile.name
+    return scope.wish.allow_plaintext or is_there
 
 
 def _pathless(tool: Tool, profile: Profile) -> Skipped:

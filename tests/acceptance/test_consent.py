@@ -1,0 +1,65 @@
+"""Consent to a copy of the key in a tool's own file: the consent of one profile is none of another's."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.acceptance.machine import ADDRESS, KEY, Machine
+from tests.keys import invented
+from toolsync.masking import Secret
+
+SECRETS = ".cline/data/secrets.json"
+APPLY = ("apply", "--yes", "--no-ping", "--tool", "cline")
+OTHER = invented("home")
+
+
+@pytest.fixture
+def two(machine: Machine) -> Machine:
+    """Two profiles: `work` asks, `home` allows."""
+    machine.vault.set("home", Secret(OTHER))
+    machine.profile(
+        '\n[profiles.home]\nbase_url = "https://home.example/api"\nmodel = "m"\nkey = "keyring:home"\n'
+        'plaintext = "allow"\n'
+    )
+    machine.write(SECRETS, "{}")
+    return machine
+
+
+def _key(machine: Machine) -> str:
+    return str(json.loads(machine.read(SECRETS)).get("openAiApiKey"))
+
+
+def test_what_one_profile_allows_another_still_asks(two: Machine) -> None:
+    assert two.toolsync(*APPLY, "--profile", "home").said == (0, "")
+
+    refused = two.toolsync(*APPLY)
+
+    assert (refused.said, _key(two)) == ((2, ""), OTHER)
+    assert "that needs your consent" in refused.out
+
+
+def test_consent_once_given_lasts_for_the_profile_that_it_was_given_for(two: Machine) -> None:
+    assert two.toolsync(*APPLY, "--allow-plaintext").said == (0, "")
+    two.config.write_text(two.config.read_text().replace('"some-model"', '"other-model"'))
+
+    assert (two.toolsync(*APPLY).said, _key(two)) == ((0, ""), KEY)
+
+
+def test_consent_goes_with_undo(two: Machine) -> None:
+    assert two.toolsync(*APPLY, "--allow-plaintext").code == 0
+    assert two.toolsync("undo", "--yes").code == 0
+
+    assert (two.toolsync(*APPLY).code, json.loads((two.state / "memory.json").read_text())["copies"]) == (2, {})
+
+
+def test_where_nobody_remembers_whose_key_a_copy_is_it_is_asked_once_more(two: Machine) -> None:
+    assert two.toolsync(*APPLY, "--allow-plaintext").code == 0
+    file = two.state / "memory.json"
+    memory = json.loads(file.read_text()) | {"version": 2}
+    del memory["copies"]
+    file.write_text(json.dumps(memory))
+
+    assert [two.toolsync(*APPLY, *more).code for more in ((), ("--allow-plaintext",), ())] == [2, 0, 0]
+    assert ADDRESS.removeprefix("https://") in two.read(".cline/data/globalState.json")
