@@ -26,6 +26,8 @@ from tests.acceptance.switch import (
     untouched,
 )
 from tests.store.cc_switch import ROW, SCHEMAS, Home, add_neighbours
+from toolsync.errors import StoreError
+from toolsync.store import cc_switch_table
 from toolsync.store.cc_switch import CcSwitch
 
 ELSEWHERE = "  hint: Choose another provider for {} in CC Switch, then run the command again.\n"
@@ -106,6 +108,19 @@ def test_a_key_in_a_row_shuts_the_database_and_undo_opens_it_again(machine: Mach
     assert machine.entries()[DATABASE].mode == 0o600
     assert machine.toolsync("undo", "--yes").code == 0
     assert machine.entries()[DATABASE].mode == 0o644
+
+
+def test_a_database_that_is_not_written_after_all_is_as_open_as_it_was(
+    machine: Machine, newest: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> None:
+        raise StoreError("the disk is full")
+
+    newest.database.chmod(0o644)
+    machine.profile('plaintext = "allow"\n\n[profiles.work.tool.claude-code]\nkey_way = "plaintext"\n')
+    monkeypatch.setattr(cc_switch_table, "put", fails)
+    with untouched(machine, newest):
+        assert machine.toolsync(*APPLY).said == (2, "error: the disk is full\n")
 
 
 def test_a_journal_that_others_could_read_is_shut_too(machine: Machine, newest: Home) -> None:

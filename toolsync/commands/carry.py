@@ -107,7 +107,7 @@ class _Rows:
 
 @contextmanager
 def _shut(path: Path) -> Iterator[None]:
-    """A container, and the journals beside it, for nobody but its owner from now on; as before if what follows fails."""
+    """A container, and the journals beside it, for nobody but its owner; as they were if what follows fails."""
     before: dict[Path, int] = {}
     try:
         for file in (path, *path.parent.glob(f"{glob.escape(path.name)}-*")):
