@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Literal, cast
+from urllib.parse import parse_qsl, urlsplit
 
 from toolsync.address import PATHS, Dialect
 from toolsync.doctor.look import Look
@@ -25,6 +26,7 @@ def effective(look: Look) -> Effective:
     found, request = look.found, look.tool.request
     dialect = _dialect(look)
     base_url = _value(found, "base_url")
+    _hide(base_url)
     headers = _headers(look)
     credentials = (*_credentials(look), *_in_headers(look, headers))
     taken = {credential.header for credential in credentials}
@@ -45,6 +47,17 @@ def effective(look: Look) -> Effective:
         wheres={question: look.where(answer) for question, answer in found.items() if answer.value},
         wanted=look.wanted,
     )
+
+
+def _hide(url: str) -> None:
+    """Let nothing that is shown hold what an address carries: a name and a password, the values of its query."""
+    try:
+        parts = urlsplit(url.strip())
+    except ValueError:
+        return
+    for value in (parts.username, parts.password, *(value for _, value in parse_qsl(parts.query))):
+        if value:
+            Secret(value)
 
 
 def _dialect(look: Look) -> Dialect | None:
