@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -62,10 +63,14 @@ def gateways(config: Path) -> dict[str, Gateway]:
     Raises:
         TemplateError: a user's own file is wrong.
     """
-    known = {file.stem: _gateway(file.stem, _data(file)) for file in _files(resources.folder("templates"))}
-    for file in _files(config):
-        known[file.stem] = _users_own(file)
-    return dict(sorted(known.items()))
+    own = {file.stem: _users_own(file) for file in _files(config)}
+    return dict(sorted({**_shipped(), **own}.items()))
+
+
+@cache
+def _shipped() -> Mapping[str, Gateway]:
+    """Those in `templates/`: read once a process, for each tool's plan asks for them."""
+    return {file.stem: _gateway(file.stem, _data(file)) for file in _files(resources.folder("templates"))}
 
 
 def named(known: Mapping[str, Gateway], name: str) -> Gateway:
