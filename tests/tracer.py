@@ -111,6 +111,7 @@ def _child(action: Callable[[], object]) -> None:
         _ptrace(_TRACEME, 0)
         os.kill(os.getpid(), signal.SIGSTOP)
         _stop_at_changes()
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background
         action()
         os._exit(0)
     except BaseException:  # noqa: BLE001  a child of a test must not run on into pytest

@@ -78,7 +78,7 @@ def test_of_two_applies_at_once_one_is_first_and_the_other_wins(ready: Machine) 
 def test_of_an_apply_and_an_undo_at_once_neither_leaves_half(ready: Machine) -> None:
     assert ready.toolsync(*APPLY).code == 0
     applied = state(ready)
-    for _ in range(thorough(50, 8)):
+    for _ in range(thorough(25, 6)):
         assert at_once(ready, APPLY, ("undo", "--yes")) == [0, 0]
         assert state(ready) == (applied if ready.memory["files"] else BEFORE)
     assert not list(ready.home.rglob("*.tmp"))
