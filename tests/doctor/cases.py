@@ -184,6 +184,10 @@ def _borrowed(stage: Stage, config: Data, name: str, replaced: Mapping[str, str]
         stage.environ.setdefault(config["env_name"], str(config["key"]["value"]))
 
 
+_EDITORS = ("code", "cursor", "codium", "windsurf", "zed", "idea")
+"""Programs that people start from a desktop."""
+
+
 def _plain(stage: Stage, config: Data, files: Mapping[str, str]) -> None:
     """A tool with one file of its own; what the case's own files say of it stays."""
     manifest: dict[str, Any] = {
@@ -208,6 +212,9 @@ def _plain(stage: Stage, config: Data, files: Mapping[str, str]) -> None:
             {"name": "settings", "overlay": "settings.json"},
         ],
     }
+    running = (stage.case.get("environment") or {}).get("process")
+    if running:
+        manifest["processes"] = {"names": [running["name"]], "desktop": running["name"] in _EDITORS}
     if config.get("tool_appends"):
         manifest["request"]["path"] = config["tool_appends"]
     if "max_tokens_name" in config:

@@ -564,6 +564,7 @@ ROWS: dict[str, dict[str, Row]] = {
             reader="vscode",
             says="openai-native",
         ),
+        "a provider of another name, whose own address it is": Row(NONE, codex(GATEWAY), tool="codex"),
         "a cloud's switch left behind": Row(
             [("base_url_not_honoured", "sure")],
             claude(ANTHROPIC_BASE_URL=ROOT),
