@@ -29,7 +29,9 @@ for _name, _examples in {"default": 25, "ci": 500, "nightly": 20_000}.items():
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
         print_blob=True,
     )
-settings.load_profile(os.environ.get("TOOLSYNC_HYPOTHESIS", "default"))
+settings.load_profile(
+    os.environ.get("TOOLSYNC_HYPOTHESIS", "ci" if os.environ.get("TOOLSYNC_REQUIRE_ALL") == "1" else "default")
+)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
