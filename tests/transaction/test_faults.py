@@ -374,3 +374,24 @@ def test_what_another_program_wrote_after_the_death_is_kept(rooms: Rooms) -> Non
     assert (recovery.outcome, recovery.foreign) == ("finished", (home / "plain",))
     assert (home / "plain").read_text() == "theirs"
     assert [path.name for path in home.rglob(".toolsync-*")] == []
+
+
+def _torn(rooms: Rooms) -> Path:
+    """A home whose hard link is half written."""
+    home = rooms.fresh()
+    write = rooms.step("ftruncate", rooms.made.count("ftruncate")) - 1
+    assert rooms.made[write - 1] == "write"
+    assert dies(home, write, committing, torn=True)
+    return home
+
+
+def test_what_another_program_makes_of_a_half_written_file_is_kept(rooms: Rooms) -> None:
+    """Long after the death; `test_death_at_any_step` shows that one that nobody touched is finished."""
+    home = _torn(rooms)
+    (home / "linked").write_text("theirs")
+    os.utime(home / "linked", (2**31, 2**31))
+    recovery = recover(home / "state")
+    assert recovery is not None
+    assert (recovery.outcome, recovery.foreign) == ("finished", (home / "linked",))
+    assert (home / "linked").read_text() == "theirs"
+    assert not pending(home / "state")

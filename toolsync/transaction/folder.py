@@ -89,6 +89,10 @@ class Folder:
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(self.path / target))
         self.replace(source, target)
 
+    def touch(self, name: str) -> None:
+        """Let a file have been changed just now."""
+        os.utime(self._named(name), dir_fd=self._descriptor)
+
     def unlink(self, name: str) -> None:
         """Remove a file; that it is gone already is fine."""
         patience.patiently(lambda: self._unlink(name))

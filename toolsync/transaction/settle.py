@@ -25,6 +25,9 @@ _NOT_BY_RENAME = (errno.EBUSY, errno.EXDEV, errno.EPERM, errno.EACCES)
 _NOT_OURS_TO_REMOVE = (errno.ENOTEMPTY, errno.EEXIST, errno.EBUSY, errno.ENOTDIR)
 """A folder that is in use, and what is no folder: a link that came in its place."""
 
+_OVERWRITING_SECONDS, _CLOCK_SECONDS = 10.0, 2.0
+"""How long writing in place may take, from the touch of the temp file on; how coarse a file system's clock may be."""
+
 _MOST_SWAPS = 100
 """Another program would have to write once between any two of them."""
 
@@ -131,10 +134,19 @@ def _standing(entry: Entry, journal: Journal, folder: Folder | None) -> Standing
     now, temp = _hash(folder, entry.name), _hash(folder, entry.temp_name)
     if now == entry.new and (entry.new != entry.old or _has_mode(entry, folder)):
         return "new" if temp in (None, entry.new, entry.old) else "displacing"
-    is_torn = entry.in_place and journal.phase == "overwriting" and now != SPECIAL
-    if now != entry.old and not is_torn:
+    if entry.new is not None and temp != entry.new:
         return "foreign"
-    return "old" if entry.new is None or temp == entry.new else "foreign"
+    may_be_torn = entry.in_place and journal.phase == "overwriting"
+    is_torn = may_be_torn and now != SPECIAL and folder is not None and _is_torn(entry, folder)
+    return "old" if now == entry.old or is_torn else "foreign"
+
+
+def _is_torn(entry: Entry, folder: Folder) -> bool:
+    """Whether a file of neither content was last written when we wrote it; later, it is another program's."""
+    temp, now = folder.status(entry.temp_name), folder.status(entry.name)
+    if temp is None or now is None:
+        return False
+    return -_CLOCK_SECONDS <= now.st_mtime - temp.st_mtime < _OVERWRITING_SECONDS
 
 
 def _hash(folder: Folder | None, name: str) -> str | None:
@@ -219,6 +231,7 @@ def _written_through(entry: Entry, journal: Journal, folder: Folder) -> bool:
 def _overwrite(entry: Entry, folder: Folder) -> None:
     """Write the temp file's content through the target, whose inode, owner and attributes so stay."""
     raw = folder.read(entry.temp_name)
+    folder.touch(entry.temp_name)  # so that a half-written target can be told from a later one, by the same clock
     descriptor = folder.open(entry.name, os.O_WRONLY | getattr(os, "O_BINARY", 0))
     try:
         _narrow(descriptor, entry)
