@@ -59,7 +59,7 @@ UNDO = ("undo", "--yes", *TOOLS)
 NEXT = ("apply", "--yes", "--no-ping", "--tool=own")
 """A command that writes, and has nothing of its own to write."""
 
-SAMPLE = 7
+SAMPLE = 23
 """Every so many points, where not all are tried."""
 
 
@@ -237,28 +237,20 @@ def _share(room: Room, points: Sequence[int], outcome: Callable[[Room, int], str
 def rooms(another: Callable[[], Machine], monkeypatch: pytest.MonkeyPatch) -> list[Room]:
     needs(tracer.can_trace(), "a system that lets processes be traced (Linux on x86-64)")
     monkeypatch.setattr("toolsync.session.datetime", Frozen)
-    monkeypatch.setattr(os, "fsync", lambda _descriptor: None)  # what dies loses nothing that the system has
     return [Room(another()) for _ in range(min(os.cpu_count() or 1, 4))]
-
-
-def _tables(rooms: Sequence[Room], *command: str) -> dict[Room, Table]:
-    tables = {room: Table(room, *command) for room in rooms}
-    first, *others = tables.values()
-    assert all(other.stops == first.stops for other in others)
-    return tables
 
 
 Outcome = Callable[[Table, Room, int], str]
 
 
 def _table(rooms: Sequence[Room], command: Sequence[str], step: int, outcome: Outcome) -> int:
-    """Every so many points of the command, each of which must end old or new; how many points it has."""
+    """Every so many points of the command and its last, each of which must end old or new; how many points it has."""
     tables = {room: Table(room, *command) for room in rooms}
     first, *others = tables.values()
     assert all(other.stops == first.stops for other in others)
-    points = range(0, len(first.stops), step)
+    points = sorted({*range(0, len(first.stops), step), len(first.stops) - 1})
     ends = _in_turn(rooms, points, lambda room, at: outcome(tables[room], room, at))
-    assert sorted(ends) == list(points)
+    assert sorted(ends) == points
     assert [ends[at] for at in points] == sorted(ends.values(), reverse=True), "once new, always new"
     assert set(ends.values()) == {"old", "new"}
     return len(first.stops)
@@ -275,7 +267,8 @@ def test_an_apply_that_is_interrupted(rooms: list[Room]) -> None:
 @pytest.fixture
 def applied(rooms: list[Room]) -> list[Room]:
     for room in rooms:
-        assert room.machine.toolsync(*APPLY).code == 0
+        ran = room.machine.toolsync(*APPLY)
+        assert ran.code == 0, ran.out[-3000:]
         room.keep()
     return rooms
 
