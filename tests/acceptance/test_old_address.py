@@ -67,17 +67,32 @@ def test_nor_when_the_old_key_is_in_the_environment(machine: Machine) -> None:
 
 
 ELSEWHERE = {
-    "an address of another host": "https://mine.example",
-    "a host that only begins alike": "https://gateway.example.org/api",
+    "an address of another host": "https://someone.example",
+    "a host that only begins alike": "https://gateway.example.org",
 }
 
 
+@pytest.mark.parametrize("before", [{}, {"ANTHROPIC_BASE_URL": "https://mine.example/anthropic"}], ids=["none", "mine"])
 @pytest.mark.parametrize("address", ELSEWHERE.values(), ids=ELSEWHERE)
-def test_an_address_of_the_users_own_is_left_with_the_key(applied: Machine, address: str) -> None:
-    _edit(applied, ANTHROPIC_BASE_URL=address)
-    assert applied.toolsync("undo", "--yes").said == (0, "")
-    env = json.loads(applied.read(CLAUDE))["env"]
-    assert env == {"ANTHROPIC_API_KEY": MINE, "ANTHROPIC_BASE_URL": address}
+def test_an_old_key_does_not_meet_the_address_of_a_stranger(
+    machine: Machine, address: str, before: dict[str, str]
+) -> None:
+    machine.write(CLAUDE, json.dumps({"env": {**before, "ANTHROPIC_API_KEY": MINE}}, indent=2))
+    assert machine.toolsync("apply", "--yes", "--no-ping").said == (0, "")
+    _edit(machine, ANTHROPIC_BASE_URL=f"{address}/x")
+    with machine.untouched():
+        ran = machine.toolsync("undo", "--yes")
+    said = REFUSED.replace("still leads to the gateway", f"leads to {address}, which was not there before")
+    assert ran.said == (2, said)
+
+
+def test_an_address_of_the_host_that_the_user_had_is_left_with_the_key(machine: Machine) -> None:
+    mine, edited = ({"ANTHROPIC_BASE_URL": f"https://mine.example/{path}"} for path in ("anthropic", "v2"))
+    machine.write(CLAUDE, json.dumps({"env": {**mine, "ANTHROPIC_API_KEY": MINE}}, indent=2))
+    assert machine.toolsync("apply", "--yes", "--no-ping").said == (0, "")
+    _edit(machine, **edited)
+    assert machine.toolsync("undo", "--yes").said == (0, "")
+    assert json.loads(machine.read(CLAUDE))["env"] == {**edited, "ANTHROPIC_API_KEY": MINE}
 
 
 def test_an_address_and_a_key_that_were_there_before_come_back(machine: Machine) -> None:
