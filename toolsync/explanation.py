@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from toolsync import causes
-from toolsync.screen import Line
+from toolsync.screen import Line, sentence
 from toolsync.tables import columns
 
 
@@ -26,11 +26,11 @@ def explanation_lines(data: Mapping[str, Any]) -> Iterator[Line]:
 def _page(cause: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[Line]:
     yield Line(f"{cause['slug']}: {cause['title']} ({labels[cause['severity']]})", "place")
     yield Line("")
-    yield Line(cause["meaning"])
+    yield sentence(cause["meaning"], indent=0)
     for label in ("evidence", "remedy"):
         yield Line("")
         yield Line(labels[label], "dim")
-        yield Line(f"  {cause[label]}")
+        yield sentence(f"  {cause[label]}", indent=2)
     if cause["explains"]:
         yield Line("")
         yield Line(labels["explains"], "dim")

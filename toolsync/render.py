@@ -12,7 +12,7 @@ from toolsync.errors import PingFailedError, ToolsyncError
 from toolsync.examination import examination_lines
 from toolsync.explanation import explanation_lines
 from toolsync.masking import mask_key_shapes, masked_data
-from toolsync.screen import Line
+from toolsync.screen import Line, sentence
 from toolsync.tables import columns, counted, done_to
 
 _MARKS = {"note": ("", ""), "warning": ("warning: ", "look"), "problem": ("problem: ", "bad")}
@@ -66,18 +66,18 @@ def message_lines(messages: Iterable[Message]) -> Iterator[Line]:
     """The messages, each once, with their hints."""
     for message in dict.fromkeys(messages):
         word, style = _MARKS[message.level]
-        yield Line(f"{word}{_said(message.text)}", style)
+        yield sentence(f"{word}{_said(message.text)}", style)
         if message.hint:
-            yield Line(f"    {_said(message.hint)}")
+            yield sentence(f"    {_said(message.hint)}")
 
 
 def error_lines(error: ToolsyncError) -> Iterator[Line]:
     """An error for people: what, then what to do."""
     first, *rest = _said(error.message).splitlines() or [""]
-    yield Line(f"error: {first}", "bad")
-    yield from (Line(f"       {line}", "bad") for line in rest)
+    yield sentence(f"error: {first}", "bad", indent=7)
+    yield from (sentence(f"       {line}", "bad", indent=7) for line in rest)
     if error.hint:
-        yield Line(f"  hint: {_said(error.hint)}")
+        yield sentence(f"  hint: {_said(error.hint)}", indent=8)
 
 
 def plan_lines(data: Mapping[str, Any]) -> Iterator[Line]:
@@ -120,8 +120,8 @@ _PAST = {"create": "created", "change": "changed", "remove": "removed"}
 
 def _ping_line(ping: Mapping[str, Any]) -> Line:
     if ping["problem"]:
-        cause = f" [{ping['cause']}]" if ping["cause"] and ping["certainty"] != "open" else ""
-        return Line(f"✗ {ping['address']} ({ping['dialect']}): {ping['problem']}{cause}", "bad")
+        answered = f"{ping['status']}" if ping["status"] else "no answer"
+        return Line(f"✗ {ping['address']} ({ping['dialect']}): {answered}", "bad")
     usage = f", {ping['input_tokens']} + {ping['output_tokens']} tokens" if ping["output_tokens"] is not None else ""
     answer = f"{ping['status']}, model {ping['model']}{usage}, {ping['milliseconds']} ms"
     return Line(f"✓ {ping['address']} ({ping['dialect']}): {answer}", "good")
@@ -182,7 +182,7 @@ def _stays(data: Mapping[str, Any]) -> Iterator[Line]:
 
 def _status(data: Mapping[str, Any]) -> Iterator[Line]:
     if not data["tools"]:
-        yield Line("Nothing is applied. Run `toolsync apply`.")
+        yield Line("Nothing is applied.")
         return
     rows = [
         (tool["tool"], file["shown"], _APPLIED[file["applied"]], _WANTED[file["wanted"]])

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import IO
 
 from toolsync.errors import OutputError
+from toolsync.folding import prose
 from toolsync.masking import masked, printable
 
 _STYLES = {
@@ -25,10 +27,22 @@ _STYLES = {
 
 @dataclass(frozen=True)
 class Line:
-    """One line for people; `style` is a key of `_STYLES`, or empty."""
+    """One line for people.
+
+    Attributes:
+        text: what it says.
+        style: a key of `_STYLES`, or empty.
+        fold: the lines that its text, masked, becomes on a terminal of so many columns; None where it stays one.
+    """
 
     text: str
     style: str = ""
+    fold: Callable[[str, int], Sequence[str]] | None = None
+
+
+def sentence(text: str, style: str = "", *, indent: int = 4) -> Line:
+    """A line that a terminal folds between words."""
+    return Line(text, style, partial(prose, indent=indent))
 
 
 class Screen:
@@ -40,8 +54,25 @@ class Screen:
 
     def show(self, lines: Iterable[Line]) -> None:
         """Write the lines, masked, without a character that a terminal would obey. Raises as `put`."""
-        texts = ((printable(masked(line.text), limit=100_000), line.style) for line in lines)
+        texts = ((text, line.style) for line in lines for text in self._texts(line))
         self.put("".join(self._coloured(text, style) + "\n" for text, style in texts))
+
+    def _texts(self, line: Line) -> Sequence[str]:
+        """What the line says, masked before it is folded: no key could be found in two halves."""
+        text = printable(masked(line.text), limit=100_000)
+        width = self._width() if line.fold else 0
+        return line.fold(text, width) if line.fold and width else [text]
+
+    def _width(self) -> int:
+        """The terminal's columns; 0 where there is none, or nobody knows."""
+        if not self._stream.isatty():
+            return 0
+        said = os.environ.get("COLUMNS", "")
+        if said.isdecimal() and int(said):
+            return int(said)
+        with suppress(OSError):
+            return os.get_terminal_size(self._stream.fileno()).columns
+        return 0
 
     def put(self, text: str) -> None:
         """Write the text as it is, at once.

@@ -4,21 +4,38 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import zip_longest
 from typing import Any
 
-from toolsync.masking import printable
+from toolsync import folding
+from toolsync.masking import masked, printable
 from toolsync.screen import Line
 
 
 def columns(rows: Sequence[Sequence[str]], heads: Sequence[str] = ()) -> Iterator[Line]:
-    """Left-aligned columns, as wide as they need; nothing is cut, so that a pipe sees everything."""
+    """Left-aligned columns, as wide as they need, so that a pipe sees everything; a terminal folds what is too wide."""
     if not rows:
         return
-    clean = [[printable(cell).replace("\n", " ") for cell in row] for row in (heads, *rows) if row]
-    widths = [max(len(row[index]) for row in clean) for index in range(len(clean[0]))]
+    clean = [[printable(masked(cell)).replace("\n", " ") for cell in row] for row in (heads, *rows) if row]
+    widths = [max(folding.cells(row[index]) for row in clean) for index in range(len(clean[0]))]
     for number, row in enumerate(clean):
-        text = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        yield Line(text, "dim" if heads and number == 0 else "")
+        style = "dim" if heads and number == 0 else ""
+        yield Line(_beside(row, widths), style, partial(_folded, row, widths))
+
+
+def _folded(row: Sequence[str], widths: Sequence[int], _text: str, width: int) -> list[str]:
+    """The row in lines that a terminal of that width can show, its cells folded where they must be."""
+    narrow = folding.fitted(widths, width - len(_GAP) * (len(widths) - 1))
+    cells = [folding.cell(cell, size) for cell, size in zip(row, narrow, strict=True)]
+    return [_beside(line, narrow) for line in zip_longest(*cells, fillvalue="")]
+
+
+_GAP = "  "
+
+
+def _beside(row: Sequence[str], widths: Sequence[int]) -> str:
+    return _GAP.join(folding.padded(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
 def done_to(files: Sequence[Mapping[str, Any]]) -> Counter[tuple[str, str]]:

@@ -72,7 +72,7 @@ def _completed(wanted: Wanted, known: Mapping[str, Gateway]) -> Wanted:
     from dataclasses import replace
 
     if wanted.gateway is None and wanted.base_url is None:
-        names = textwrap.wrap(", ".join(known), 76)
+        names = textwrap.wrap(", ".join(known), 76, break_on_hyphens=False)
         screen.stderr().show([Line("Known gateways:"), *(Line(f"  {line}") for line in names)])
         chosen, address = _asked("Gateway or address", lambda answer: _gateway_or_address(answer, known))
         wanted = replace(wanted, gateway=chosen, base_url=address)
