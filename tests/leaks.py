@@ -91,6 +91,11 @@ ALLOWED: Sequence[tuple[str, str, str]] = (
         "a program that the test invents, and that prints a key",
     ),
     (
+        r"acceptance/test_led_out.py::",
+        r"file machine-0/home/(bin/(give|count)|\.codex/config\.toml)",
+        "a program that the test invents, and that prints a key; and the plaintext way, agreed to",
+    ),
+    (
         r"(test_golden.py::.*\[cline-|acceptance/test_(cline|consent).py::)",
         r"file (machine-\d+/)?home/(\.cline/data/(secrets|settings/providers)|c/data/secrets|p)\.json",
         "where Cline keeps every provider's key: the user's own, and ours by consent",

@@ -49,7 +49,8 @@ def test_a_case_is_as_it_stands_there_and_undo_gives_every_byte_back(
 
     shown = _said(session, wish)
     assert _contents(session.places.home) == before
-    apply.execute(session, apply.plan(session, wish), apply.Options(ping=False))
+    unpinged = apply.Options(ping=False)
+    apply.execute(session, apply.plan(session, wish, unpinged), unpinged)
     after = {name: _placeless(content, tmp_path) for name, content in _contents(session.places.home).items()}
     again = diff(session, wish)
     undo.execute(session, undo.plan(session, []))

@@ -15,7 +15,8 @@ from toolsync.paths import Places, Platform
 from toolsync.process import Running
 
 if TYPE_CHECKING:
-    from toolsync.profile import Profiles
+    from toolsync.masking import Secret
+    from toolsync.profile import KeyRef, Profiles
     from toolsync.secret.vault import Vault
 
 
@@ -42,6 +43,20 @@ class Session:
     is_interactive: bool = False
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
     processes: Running = tuple
+    secrets: dict[KeyRef, Secret] = field(default_factory=dict, repr=False)
+    """What `secret` has found already."""
+
+    def secret(self, reference: KeyRef) -> Secret:
+        """The key that `reference` stands for; a program is asked for it once a run.
+
+        Raises:
+            SecretError: it cannot be had.
+        """
+        from toolsync.secret.reference import resolve
+
+        if reference not in self.secrets:
+            self.secrets[reference] = resolve(reference, self.open_vault, self.places.environ)
+        return self.secrets[reference]
 
     def now(self) -> str:
         """The present moment as tools write it: ISO 8601, milliseconds, ending in `Z`."""

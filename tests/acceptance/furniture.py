@@ -124,15 +124,9 @@ OURS = {
 -api_key = "${OLD_KEY}"
 +base_url = "https://gateway.example/api/v1"   # being moved
 +api_key = "${TOOLSYNC_API_KEY}"
-+timeout_seconds = 120
 +
 +[model]
-+name = "some-model"
-+
-+[observability]
-+log_latency = true
-+log_memory = true
-+sample_interval_ms = 500""",
++name = "some-model\"""",
     "service/settings.json": """\
 -    "model" : "old-model",\r
 -    "ui" : { "theme" : "dark" }\r
@@ -140,11 +134,5 @@ OURS = {
 +    "ui" : { "theme" : "dark" },\r
 +    "apiProvider" : "openai-compatible",\r
 +    "baseUrl" : "https://gateway.example/api/v1",\r
-+    "apiKey" : "${TOOLSYNC_API_KEY}",\r
-+    "requestTimeout" : 120000,\r
-+    "enableStreaming" : true,\r
-+    "telemetry" : {\r
-+        "recordLatency" : true,\r
-+        "recordTokenUsage" : true\r
-+    }\r""",
++    "apiKey" : "${TOOLSYNC_API_KEY}"\r""",
 }

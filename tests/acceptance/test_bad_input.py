@@ -242,7 +242,7 @@ BAD = {
         _both(_file(CLAUDE, "{}"), _profile(key="env:K")),
         ("apply", "--yes"),
         "env:K: the variable is not set",
-        "Set K where the tool is started, or keep the key in the keyring (keyring:NAME).",
+        "Set K in this shell, or where the tool is started, or keep the key in the keyring (keyring:NAME).",
     ),
     "no key in the keyring": Bad(
         _both(_file(CLAUDE, "{}"), _profile(key="keyring:other")),

@@ -78,16 +78,23 @@ def test_without_a_keyring_apply_says_so_first_and_undo_says_what_is_lost(ready:
     ready.profile(f"{PATHS}\n[profiles.work.tool.claude-code]\nenabled = false\n", key="env:WORK_KEY")
     (ready.home / CODEX).unlink()
     (ready.home / ".codex").rmdir()
-    warning = (
-        "warning: ~/service/settings.json: what stands at apiKey cannot be kept for undo: "
-        "it may be a key, and no keyring answers here (none is installed)\n    Note it down, or say no.\n"
+    told = (
+        "undo cannot bring back what stands at apiKey in ~/service/settings.json: "
+        "it may be a key, and no keyring answers here (none is installed)"
     )
+    hint = "Note it down before it is written over, or let a keyring answer."
+    warning = f"warning: {told}\n    {hint}\n"
     with ready.untouched():
         declined = ready.toolsync("apply", "--no-ping")
     assert declined.code == 2
     assert declined.out.endswith(warning)
 
-    ran = ready.toolsync("apply", "--yes", "--no-ping")
+    with ready.untouched():
+        refused = ready.toolsync("apply", "--yes", "--no-ping")
+    switch = "`--lose-old-values` writes over them all the same."
+    assert refused.said == (2, f"error: {told}\n  hint: {hint} {switch}\n")
+
+    ran = ready.toolsync("apply", "--yes", "--no-ping", "--lose-old-values")
     assert ran.said == (0, "")
     assert ran.out.index(warning) < ran.out.index("Applied profile 'work'")
     assert ran.out.count(warning) == 1

@@ -105,7 +105,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def problem(home: Path, python: str = "venv/bin/python") -> str | None:
-    return helper_problem(home / python, home / "venv" / "lib" / "toolsync", home / "config" / "profile.toml")
+    found = helper_problem(home / python, home / "venv" / "lib" / "toolsync", home / "config" / "profile.toml")
+    return found.text if found else None
 
 
 def test_a_private_installation_is_fine(home: Path) -> None:
@@ -118,9 +119,12 @@ def test_a_private_installation_is_fine(home: Path) -> None:
 )
 def test_what_others_can_change_is_named(home: Path, path: str) -> None:
     (home / path).chmod(0o757)
-    assert (
-        problem(home) == f"{home / path} can be changed by other users of this machine, and tools run what it leads to"
+    paths = [home / "venv" / "bin" / "python", home / "venv" / "lib" / "toolsync", home / path]
+    assert helper.open_to_others(paths) == helper.HelperProblem(
+        f"{home / path} can be changed by other users of this machine, and what it leads to is run for the key",
+        f"Shut it to others: `chmod go-w {home / path}`.",
     )
+    assert str(problem(home)).startswith(f"{home / path} can be changed by other users of this machine, ")
 
 
 @posix
@@ -171,7 +175,8 @@ def test_a_group_is_the_users_own_the_administrators_or_of_others(
 @pytest.mark.skipif(sys.platform != "win32" and os.getuid() != 0, reason="only root can give files away")
 def test_a_stranger_who_owns_it_can_change_it(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     os.chown(home / "venv" / "bin", 12345, 0)
-    assert str(problem(home)).startswith(f"{home / 'venv' / 'bin'} can be changed")
+    found = helper.open_to_others([home / "venv" / "bin" / "python"])
+    assert (found.hint if found else "").startswith("It belongs to another user: ")
     monkeypatch.setattr(os, "getuid", lambda: 12345)
     assert problem(home) is None
 

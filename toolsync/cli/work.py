@@ -28,6 +28,9 @@ def apply(
     no_ping: Annotated[bool, typer.Option("--no-ping", help="Do not ask the gateway first.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Write although the ping fails.")] = False,
     allow_plaintext: Plaintext = False,
+    lose_old_values: Annotated[
+        bool, typer.Option("--lose-old-values", help="With --yes: although no keyring can keep them for undo.")
+    ] = False,
     fix_gitignore: Annotated[
         bool, typer.Option("--fix-gitignore", help="Let git ignore the files that will hold the key.")
     ] = False,
@@ -45,7 +48,10 @@ def apply(
     options = command.Options(ping=not no_ping, force=force)
 
     def plan(wish: Wish) -> Plan:
-        return command.plan(session, wish)
+        planned = command.plan(session, wish, options)
+        if yes and not lose_old_values:
+            command.stop_at_loss(planned)
+        return planned
 
     planned = plan(wish)
     asking = [skipped.tool.title for skipped in planned.skipped if skipped.needs_consent]

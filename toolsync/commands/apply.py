@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,11 +11,11 @@ from toolsync.commands.carry import carry_out, stop_at_unwritable
 from toolsync.commands.describe import described_file, described_tool, left_messages, skipped_message
 from toolsync.commands.guarding import still_exposed, stop_at_exposed
 from toolsync.commands.helper_check import helper_complaints
-from toolsync.commands.pinging import Pinged, ping_all
+from toolsync.commands.pinging import Pinged, failures, ping_all, requests
 from toolsync.commands.planning import Plan, Wish, plan_apply
 from toolsync.commands.recovering import recovered
 from toolsync.commands.result import DONE, PROBLEM, REFUSED, Message, Result
-from toolsync.errors import PingFailedError
+from toolsync.errors import PingFailedError, PlanRefusedError
 from toolsync.session import Session
 
 
@@ -32,16 +32,31 @@ class Options:
     force: bool = False
 
 
-def plan(session: Session, wish: Wish) -> Plan:
-    """What `apply` would do, an interrupted one ended first.
+def plan(session: Session, wish: Wish, options: Options) -> Plan:
+    """What `apply` would do, an interrupted one ended first; the key is at hand before anybody is asked.
 
-    See `plan_apply`, `stop_at_exposed` and `stop_at_unwritable` for the errors.
+    See `plan_apply`, `stop_at_exposed`, `stop_at_unwritable` and `requests` for the errors.
     """
     news = recovered(session)
     planned = plan_apply(session, wish)
     stop_at_exposed(session, planned.files)
     stop_at_unwritable(planned)
+    if options.ping:
+        requests(session, planned)
     return replace(planned, asides=(*news, *planned.asides))
+
+
+def stop_at_loss(planned: Plan) -> None:
+    """Let a plan pass that undo can take back whole, as far as values of the user's own go.
+
+    Raises:
+        PlanRefusedError: there are such that nobody can keep for it.
+    """
+    if planned.unkept:
+        raise PlanRefusedError(
+            "\n".join(notice.text for notice in planned.unkept),
+            hint=f"{planned.unkept[0].hint} `--lose-old-values` writes over them all the same.",
+        )
 
 
 def execute(session: Session, planned: Plan, options: Options) -> Result:
@@ -91,13 +106,14 @@ def _data(session: Session, planned: Plan, pinged: Iterable[Pinged]) -> dict[str
     return {**described(session, planned), "pings": [one.data() for one in pinged], "written": written}
 
 
-def _stop_at_failure(pinged: Iterable[Pinged], options: Options) -> None:
-    failed = [one for one in pinged if one.problem]
+def _stop_at_failure(pinged: Sequence[Pinged], options: Options) -> None:
+    failed = list(failures(pinged))
     if failed and not options.force:
+        advice = dict.fromkeys(one.hint for one in failed)
         raise PingFailedError(
-            "\n".join(f"{one.address} ({', '.join(one.tools)}): {one.problem}" for one in failed),
-            hint=f"{failed[0].ping.hint} Nothing was written. `--tool` narrows, `--force` writes all the same.",
-            cause=failed[0].ping.cause,
+            "\n".join(one.text for one in failed),
+            hint=f"{' '.join(advice)} Nothing was written. `--tool` narrows, `--force` writes all the same.",
+            cause=next(one.ping.cause for one in pinged if one.problem),
         )
 
 
@@ -110,12 +126,9 @@ def plan_messages(session: Session, planned: Plan) -> Iterator[Message]:
     yield from left_messages(session, planned)
 
 
-def _ping_messages(pinged: Iterable[Pinged]) -> Iterator[Message]:
-    for one in pinged:
-        if one.problem:
-            yield Message("problem", f"{one.address}: {one.problem}", one.ping.hint)
-        elif one.ping.warning:
-            yield Message("warning", one.ping.warning)
+def _ping_messages(pinged: Sequence[Pinged]) -> Iterator[Message]:
+    yield from failures(pinged)
+    yield from (Message("warning", one.ping.warning) for one in pinged if not one.problem and one.ping.warning)
 
 
 def _exit_code(planned: Plan, messages: Iterable[Message]) -> int:

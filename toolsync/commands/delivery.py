@@ -12,7 +12,6 @@ from toolsync.errors import TemplateError, UsageError
 from toolsync.facts import Fact, Facts
 from toolsync.profile import Profile
 from toolsync.secret.helper import Shell, helper_command, line
-from toolsync.secret.reference import resolve
 from toolsync.session import Session
 from toolsync.tool import Tool
 
@@ -80,7 +79,7 @@ def _raw_facts(session: Session, profile: Profile, key_variable: str, way: str) 
         "key_program": lambda: argv[0],
         "key_args": lambda: list(argv[1:]),
         "key_variable": lambda: key_variable,
-        "key": lambda: resolve(profile.key, session.open_vault, session.places.environ).reveal(),
+        "key": lambda: session.secret(profile.key).reveal(),
     } | ({} if way == "plaintext" else {"key": _no_key(way)})
 
 

@@ -86,7 +86,8 @@ def _acts(session: Session, gateway: LoopbackGateway) -> Iterator[Step]:
 
 
 def _applied(session: Session) -> Result:
-    return applying.execute(session, applying.plan(session, Wish()), applying.Options())
+    options = applying.Options()
+    return applying.execute(session, applying.plan(session, Wish(), options), options)
 
 
 def _ending(before: dict[str, bytes], after: dict[str, bytes], *, asked: int) -> Step:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from toolsync.masking import Secret
 from toolsync.overlay import variables
 from toolsync.profile import KeyRef, Profile
-from toolsync.secret.reference import resolve
 from toolsync.session import Session
 from toolsync.tool import Tool
 
@@ -40,7 +39,7 @@ def header_value(session: Session, value: str) -> str | Secret:
         SecretError: it cannot be had.
     """
     if value.startswith(_KINDS):
-        return resolve(KeyRef.parse(value), session.open_vault, session.places.environ)
+        return session.secret(KeyRef.parse(value))
     return value
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +11,8 @@ import toolsync
 from toolsync.commands.planning import Plan
 from toolsync.commands.result import Message
 from toolsync.masking import masked, on_one_line
-from toolsync.secret.helper import helper_command, helper_problem
+from toolsync.secret.command import words
+from toolsync.secret.helper import helper_command, helper_problem, open_to_others
 from toolsync.secret.vault import MemoryVault
 from toolsync.session import Session
 
@@ -18,7 +20,8 @@ _SECONDS = 15.0
 
 
 def helper_complaints(session: Session, planned: Plan) -> Iterator[Message]:
-    """What is wrong with the helper command, if a planned tool runs it; nothing where all is well."""
+    """What is wrong with the key's own command, and with the helper if a planned tool runs it."""
+    yield from open_references(session, planned)
     profile = planned.profile
     if profile is None or not any(tool.delivery and tool.delivery.way == "command" for tool in planned.tools):
         return
@@ -26,7 +29,7 @@ def helper_complaints(session: Session, planned: Plan) -> Iterator[Message]:
         return  # another process cannot see it
     problem = helper_problem(session.python, Path(toolsync.__file__).parent, session.config)
     if problem:
-        yield Message("warning", problem, "Install toolsync with pipx or uv: tools run this program for the key.")
+        yield Message("warning", problem.text, problem.hint)
     argv = helper_command(session.python, session.config, profile.name)
     failure = _failure(argv, dict(session.places.environ))
     if failure:
@@ -35,6 +38,22 @@ def helper_complaints(session: Session, planned: Plan) -> Iterator[Message]:
             f"the command that tools run for the key fails: {failure}",
             "Run `toolsync key print` to see more.",
         )
+
+
+def open_references(session: Session, planned: Plan) -> Iterator[Message]:
+    """That others can change what is run for the key: the profile that names a program, or that program."""
+    if planned.profile is None or planned.profile.key.kind != "command":
+        return
+    problem = open_to_others((session.config, *_programs(session, planned.profile.key.name)))
+    if problem:
+        yield Message("warning", problem.text, problem.hint)
+
+
+def _programs(session: Session, command: str) -> Iterator[Path]:
+    """The program of a key's command, and what it is handed by an absolute path, as a shell is a script."""
+    program, *rest = words(command)
+    found = shutil.which(program, path=session.places.environ.get("PATH"))
+    yield from (Path(one) for one in (found or program, *rest) if Path(one).is_absolute())
 
 
 def _failure(argv: tuple[str, ...], environ: dict[str, str]) -> str:

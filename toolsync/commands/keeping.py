@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from toolsync.commands.tracing import Notice
@@ -24,8 +24,8 @@ def kept_or_told(session: Session, files: Mapping[str, FilePlan]) -> tuple[dict[
     try:
         _ = session.open_vault().backend
     except NoKeyringError as error:
-        notices = (notice for file in files.values() for notice in _notices(session, file, error))
-        return {path: _unkept(file) for path, file in files.items()}, tuple(notices)
+        places = [place for file in files.values() for place in _places(session, file)]
+        return {path: _unkept(file) for path, file in files.items()}, (_notice(places, error),)
     return dict(files), ()
 
 
@@ -35,9 +35,14 @@ def _unkept(file: FilePlan) -> FilePlan:
     return replace(file, memory=without_vault(file.memory, file.kept), kept={})
 
 
-def _notices(session: Session, file: FilePlan, error: NoKeyringError) -> Iterator[Notice]:
+def _places(session: Session, file: FilePlan) -> Iterator[str]:
+    """Where something stands that only a keyring could keep."""
     for layer in file.memory.layers if file.memory else ():
         for value in layer.values:
             if value.entry in file.kept:
-                text = f"{session.shown(file.path)}: what stands at {printable(value.path)} cannot be kept for undo"
-                yield Notice(layer.tool, f"{text}: it may be a key, and {error.message}", "Note it down, or say no.")
+                yield f"{printable(value.path)} in {session.shown(file.path)}"
+
+
+def _notice(places: Sequence[str], error: NoKeyringError) -> Notice:
+    text = f"undo cannot bring back what stands at {', '.join(places)}: it may be a key, and {error.message}"
+    return Notice("", text, "Note it down before it is written over, or let a keyring answer.")

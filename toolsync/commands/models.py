@@ -7,7 +7,6 @@ from toolsync.commands.pinging import named, named_problem, network_of
 from toolsync.commands.result import DONE, REFUSED, Message, Result
 from toolsync.facts import facts
 from toolsync.probe import PingRequest, list_models
-from toolsync.secret.reference import resolve
 from toolsync.session import Session
 
 
@@ -19,7 +18,7 @@ def models(session: Session, name: str | None) -> Result:
     """
     profile = session.profiles().get(name)
     base = str(facts(profile)["openai_url"].value)
-    key = resolve(profile.key, session.open_vault, session.places.environ)
+    key = session.secret(profile.key)
     headers = {name: header_value(session, value) for name, value in profile.request.get("headers", {}).items()}
     found = list_models(PingRequest("openai-chat", base, "", key, headers, network_of(session, profile, base)))
     data = {

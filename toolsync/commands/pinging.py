@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from toolsync.address import Dialect
 from toolsync.commands.describe import skipped_message
 from toolsync.commands.headers import header_value
+from toolsync.commands.helper_check import open_references
 from toolsync.commands.planning import Plan, ToolPlan, Wish, plan_ping
 from toolsync.commands.result import DONE, REFUSED, Message, Result
 from toolsync.masking import Secret
 from toolsync.profile import Profile
-from toolsync.secret.reference import resolve
 from toolsync.session import Session
 
 if TYPE_CHECKING:  # the probe costs four starts of the interpreter: it is imported where something is asked
@@ -67,17 +67,32 @@ def run(session: Session, wish: Wish) -> Result:
     """`ping`: what `apply` would ask, and nothing written. See `plan_ping` for the errors."""
     planned = plan_ping(session, wish)
     pinged = ping_all(session, planned)
-    messages = [
-        Message("problem", f"{one.address} ({', '.join(one.tools)})", one.ping.hint) for one in pinged if one.problem
-    ]
-    notes = [skipped_message(skipped, "note", "note") for skipped in planned.skipped]
-    exit_code = REFUSED if messages else DONE
-    said = (*messages, *_warnings(planned, pinged), *notes)
-    return Result("ping", {"pings": [one.data() for one in pinged]}, said, exit_code)
+    left = [skipped_message(one, "note", "problem" if one.is_asked else "note") for one in planned.skipped]
+    messages = (*failures(pinged), *_warnings(session, planned, pinged), *left, *_silence(planned, pinged))
+    exit_code = REFUSED if any(message.level == "problem" for message in messages) else DONE
+    return Result("ping", {"pings": [one.data() for one in pinged]}, messages, exit_code)
 
 
-def _warnings(planned: Plan, pinged: tuple[Pinged, ...]) -> Iterator[Message]:
+def failures(pinged: Sequence[Pinged]) -> Iterator[Message]:
+    """What is wrong, and what to do about it: once for each cause, with the addresses and tools that it concerns."""
+    for problem, hint in dict.fromkeys((one.problem, one.ping.hint) for one in pinged if one.problem):
+        alike = [one for one in pinged if (one.problem, one.ping.hint) == (problem, hint)]
+        yield Message("problem", f"{', '.join(map(_called, alike))}: {problem}", hint)
+
+
+def _called(one: Pinged) -> str:
+    return f"{one.address} ({', '.join(one.tools)})"
+
+
+def _silence(planned: Plan, pinged: Sequence[Pinged]) -> Iterator[Message]:
+    """That nobody was asked, which is no sign of health."""
+    if not pinged and not any(skipped.is_asked for skipped in planned.skipped):
+        yield Message("problem", "nothing was pinged: no tool in question asks an address that can be pinged")
+
+
+def _warnings(session: Session, planned: Plan, pinged: Sequence[Pinged]) -> Iterator[Message]:
     yield from (Message("warning", notice.text, notice.hint) for notice in planned.asides)
+    yield from open_references(session, planned)
     yield from (Message("warning", one.ping.warning) for one in pinged if one.ping.warning)
 
 
@@ -87,29 +102,47 @@ def ping_all(session: Session, planned: Plan) -> tuple[Pinged, ...]:
     Raises:
         SecretError: the key cannot be had.
     """
-    requests: dict[tuple[str, str, str], list[ToolPlan]] = {}
+    from toolsync.probe import ping
+
+    came = ((ping(request), tools) for request, tools in requests(session, planned))
+    return tuple(Pinged(_advised(one, planned), tools) for one, tools in came)
+
+
+def _advised(one: Ping, planned: Plan) -> Ping:
+    assert planned.profile is not None  # noqa: S101  `requests` looked
+    return replace(one, hint=named(one.hint, planned.profile))
+
+
+def requests(session: Session, planned: Plan) -> list[tuple[PingRequest, tuple[str, ...]]]:
+    """What `ping_all` will ask, key and headers looked up, and the tools that each request speaks for.
+
+    Raises:
+        SecretError: the key cannot be had, or a header that is one.
+    """
+    distinct: dict[tuple[str, str, str], list[ToolPlan]] = {}
     for tool in planned.tools:
         for held in tool.of.values() or [tool]:  # what a store's rows hold is asked as the tools would ask
             if held.profile is not None and held.tool.speaks and held.tool.speaks[0] != "gemini":
                 one = held.tool.speaks[0], _base(held), held.profile.model
-                requests.setdefault(one, []).append(replace(held, tool=replace(held.tool, name=tool.tool.name)))
-    if not requests or planned.profile is None:
-        return ()
-    from toolsync.probe import ping
+                distinct.setdefault(one, []).append(replace(held, tool=replace(held.tool, name=tool.tool.name)))
+    if not distinct or planned.profile is None:
+        return []
+    key = session.secret(planned.profile.key)
+    return [
+        (_request(session, key, cast("Dialect", dialect), base, tools[0]), tuple(tool.tool.name for tool in tools))
+        for (dialect, base, _), tools in distinct.items()
+    ]
 
-    key = resolve(planned.profile.key, session.open_vault, session.places.environ)
-    came = (
-        (ping(_request(session, key, cast("Dialect", dialect), base, tools[0])), tools)
-        for (dialect, base, _), tools in requests.items()
-    )
-    return tuple(
-        Pinged(replace(one, hint=named(one.hint, planned.profile)), tuple(tool.tool.name for tool in tools))
-        for one, tools in came
-    )
+
+_KEY_SET = "`toolsync key set NAME`"
 
 
 def named(hint: str, profile: Profile) -> str:
-    """A probe's hint, in which NAME stands for the profile, with its name."""
+    """A probe's hint, in which NAME stands for the profile, with its name; a key is changed where it comes from."""
+    if profile.key.kind == "env":
+        hint = hint.replace(_KEY_SET, f"in ${profile.key.name}, the variable that the profile takes it from")
+    if profile.key.kind == "command":
+        hint = hint.replace(_KEY_SET, f"where the profile's own command gets it ({profile.key})")
     return re.sub(r"\bNAME\b", profile.name, hint)
 
 

@@ -12,7 +12,7 @@ from toolsync import memory as memories
 from toolsync.commands.describe import skipped_message
 from toolsync.commands.guarding import exposed_since, readable
 from toolsync.commands.planning import Plan, Wish, plan_apply
-from toolsync.commands.result import DONE, PROBLEM, Message, Result
+from toolsync.commands.result import DONE, PROBLEM, REFUSED, Message, Result
 from toolsync.commands.stores import Address, Shelves
 from toolsync.document import MISSING, Document
 from toolsync.document.keypath import parse as parse_path
@@ -77,6 +77,8 @@ def status(session: Session, wish: Wish) -> Result:
         "waiting": len(waiting),
         "recovery_due": transaction.pending(session.state),
     }
+    if plan and any(skipped.is_asked for skipped in plan.skipped):
+        return Result("status", data, tuple(messages), REFUSED)  # as `diff` and `apply` say of it
     is_problem = drifted or waiting or data["recovery_due"] or any(message.level == "problem" for message in messages)
     return Result("status", data, tuple(messages), PROBLEM if is_problem else DONE)
 
@@ -105,7 +107,7 @@ def _messages(session: Session, plan: Plan | None) -> Iterator[Message]:
     for notice in plan.notices:
         yield Message("problem" if notice.is_problem else "warning", notice.text, notice.hint)
     for skipped in plan.skipped:
-        yield skipped_message(skipped, "problem", "note")
+        yield skipped_message(skipped, "problem", "problem" if skipped.is_asked else "note")
     yield from exposed_since(session, plan.files)
     yield from (replace(message, level="problem") for message in readable(session, plan.files))
 

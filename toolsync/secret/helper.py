@@ -7,7 +7,8 @@ import re
 import shlex
 import stat
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -70,8 +71,19 @@ def _cmd_word(word: str) -> str:
     return f'"{word}{chr(92) * slashes}"'
 
 
-def helper_problem(python: Path, package: Path, config: Path) -> str | None:
-    """Why a tool should not run the command, or cannot; one sentence, None where all is well.
+@dataclass(frozen=True)
+class HelperProblem:
+    """Why a tool should not run a command, or cannot: one sentence, and what mends it."""
+
+    text: str
+    hint: str
+
+
+INSTALL = "Install toolsync with pipx or uv: tools run this program for the key."
+
+
+def helper_problem(python: Path, package: Path, config: Path) -> HelperProblem | None:
+    """Why a tool should not run the command, or cannot; None where all is well.
 
     Args:
         python: the interpreter of the command.
@@ -82,15 +94,27 @@ def helper_problem(python: Path, package: Path, config: Path) -> str | None:
         tree = _work_tree(path)
         if tree is not None:
             where = f"{shown(path)} lies in the git work tree {shown(tree)}"
-            return f"{where}: a checkout of other people's changes changes what tools run"
+            return HelperProblem(f"{where}: a checkout of other people's changes changes what tools run", INSTALL)
         if _CACHES.intersection(path.parts):
             where = f"{shown(path)} lies in a cache and will be gone one day"
-            return f"{where}: install toolsync with pipx or `uv tool install`"
-    for path in (python, package, config):
+            return HelperProblem(where, INSTALL)
+    return open_to_others((python, package, config)) or _fault(python)
+
+
+def open_to_others(paths: Iterable[Path]) -> HelperProblem | None:
+    """The first of the paths, or of the folders and links that lead to them, that others can change; None for none."""
+    for path in paths:
         writable = next((each for each in _chain(path) if _others_write(each)), None)
         if writable is not None:
-            return f"{shown(writable)} can be changed by other users of this machine, and tools run what it leads to"
-    return _fault(python)
+            text = f"{shown(writable)} can be changed by other users of this machine"
+            return HelperProblem(f"{text}, and what it leads to is run for the key", _shutting(writable))
+    return None
+
+
+def _shutting(path: Path) -> str:
+    if path.stat().st_uid == os.getuid():
+        return f"Shut it to others: `chmod go-w {shlex.quote(str(path))}`."
+    return "It belongs to another user: have it given to you or to root, or keep what lies there elsewhere."
 
 
 _CACHES = {".cache", "Caches", "cache"}
@@ -139,7 +163,7 @@ def _trusted(group: int) -> bool:
         return False
 
 
-def _fault(python: Path) -> str | None:
+def _fault(python: Path) -> HelperProblem | None:
     """Run it once: `-I` leaves out what `pip install --user` installs, and the checkout that one stands in."""
     import subprocess  # as heavy as half a start
 
@@ -152,7 +176,7 @@ def _fault(python: Path) -> str | None:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
-        return f"{python} does not run"
+        return HelperProblem(f"{python} does not run", INSTALL)
     if done.returncode != 0:
-        return f"{python} does not find toolsync when it runs for a tool (python -I): install it with pipx or `uv tool`"
+        return HelperProblem(f"{python} does not find toolsync when it runs for a tool (python -I)", INSTALL)
     return None

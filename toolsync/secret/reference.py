@@ -58,7 +58,8 @@ def _from_variable(name: str, environ: Mapping[str, str]) -> Secret:
         state = "empty" if name in environ else "not set"
         raise KeyMissingError(
             f"env:{shown}: the variable is {state}",
-            hint=f"Set {shown} where the tool is started, or keep the key in the keyring (keyring:NAME).",
+            hint=f"Set {shown} in this shell, or where the tool is started, or keep the key in the keyring "
+            "(keyring:NAME).",
         )
     return checked(value, f"env:{shown}")
 
