@@ -28,7 +28,7 @@ _CALLS = {1: "write", 2: "open", 18: "pwrite64", 20: "writev", 74: "fsync", 75: 
           90: "chmod", 91: "fchmod", 92: "chown", 93: "fchown", 94: "lchown", 188: "setxattr", 189: "lsetxattr",
           190: "fsetxattr", 197: "removexattr", 198: "lremovexattr", 199: "fremovexattr", 257: "openat", 258: "mkdirat",
           260: "fchownat", 263: "unlinkat", 264: "renameat", 265: "linkat", 266: "symlinkat", 268: "fchmodat",
-          280: "utimensat", 316: "renameat2", 452: "fchmodat2"}  # fmt: skip
+          280: "utimensat", 316: "renameat2", 452: "fchmodat2"}  # fmt: skip  # as the kernel's table lists them
 """Of x86-64 (arch/x86/entry/syscalls/syscall_64.tbl)."""
 _OPENING = {2: 1, 257: 2}
 """Those that change something only if their flags say so, and which argument these are."""

@@ -29,9 +29,18 @@ MOST_BILLABLE = 2
 _PATIENCE_SECONDS = 15.0
 
 What = Literal[
-    "models", "question", "stream", "deep", "other header", "no key", "other API", "other address", "plain headers",
-    "other limit", "no proxy",
-]  # fmt: skip
+    "models",
+    "question",
+    "stream",
+    "deep",
+    "other header",
+    "no key",
+    "other API",
+    "other address",
+    "plain headers",
+    "other limit",
+    "no proxy",
+]
 """Why something was asked."""
 
 

@@ -151,7 +151,7 @@ def _possible(writes: Sequence[Write]) -> tuple[Step, ...]:
         raise disk.file_error(error.filename or "a file", error) from error
 
 
-def _carried_out(  # noqa: PLR0913, PLR0917
+def _carried_out(  # noqa: PLR0913, PLR0917  all that one commit is made of
     state_dir: Path,
     journal: Journal,
     todo: tuple[Step, ...],
