@@ -16,7 +16,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,8 @@ from tests.doctor.listeners import Asked, Listeners, listening
 from tests.key_print import program
 from toolsync import resources
 from toolsync.__main__ import main
+from toolsync.cli import context
+from toolsync.session import this_machine
 
 Data = Mapping[str, Any]
 
@@ -93,7 +95,14 @@ class Stage:
         text = json.dumps(self.listeners.filled(data), ensure_ascii=False)
         return json.loads(text.replace("{HOME}", str(self.home)).replace("{PROJECT}", str(self.project)))
 
+    @property
+    def root(self) -> Path:
+        """What stands for the file system's root: a case may speak of files of the system's own."""
+        return self.place / "root"
+
     def write(self, path: Path, text: str) -> None:
+        if not path.is_relative_to(self.place):
+            path = self.root / path.relative_to(path.anchor)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text.encode())
 
@@ -129,7 +138,7 @@ def diagnosed(stage: Stage, *options: str) -> Diagnosed:
     arguments = ("doctor", "demo", "--json", *options)
     inside = _resolving(stage)
     said = _child([*inside, *program(is_isolated=False), *arguments], environ, stage.project) if inside else None
-    code, out, err = said or _here(arguments, environ, stage.project)
+    code, out, err = said or _here(stage, arguments, environ)
     return Diagnosed(code, out, err, tuple(stage.listeners.asked[before:]))
 
 
@@ -147,11 +156,13 @@ def _child(argv: Sequence[str], environ: Mapping[str, str], folder: Path) -> tup
     return done.returncode, done.stdout, done.stderr
 
 
-def _here(arguments: Sequence[str], environ: Mapping[str, str], folder: Path) -> tuple[int, str, str]:
+def _here(stage: Stage, arguments: Sequence[str], environ: Mapping[str, str]) -> tuple[int, str, str]:
     """As in a process of its own, without the half second that its start takes."""
     out, err = io.StringIO(), io.StringIO()
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
-        enter(patch, environ, folder)
+        enter(patch, environ, stage.project)
+        if stage.root.is_dir():
+            patch.setattr(context, "this_machine", lambda: replace(this_machine(), root=stage.root))
         code = main(arguments)
     return code, out.getvalue(), err.getvalue()
 
@@ -160,11 +171,11 @@ def _here(arguments: Sequence[str], environ: Mapping[str, str], folder: Path) ->
 
 
 def _tool(stage: Stage, config: Data, files: Mapping[str, str]) -> None:
-    kind, dialect = config["api_kind"], (".claude/settings.json", ".codex/config.toml")
-    ends = {name for name in dialect for path in files if path.endswith(name)}
-    if kind == "anthropic-messages" and dialect[0] in ends:
+    kind = config["api_kind"]
+    is_claudes = any("/.claude" in path or "/claude-code/" in path for path in files)
+    if kind == "anthropic-messages" and is_claudes:
         _borrowed(stage, config, "claude-code", {"=https://api.anthropic.com": f"={config['base_url']}"})
-    elif kind == "openai-responses" and dialect[1] in ends:
+    elif kind == "openai-responses" and any("/.codex/" in path for path in files):
         _borrowed(stage, config, "codex", {"=https://api.openai.com/v1": f"={config['base_url']}"})
     else:
         _plain(stage, config, files)
@@ -175,12 +186,13 @@ def _borrowed(stage: Stage, config: Data, name: str, replaced: Mapping[str, str]
     manifest = tomlkit.parse((resources.folder("templates") / "tools" / name / "tool.toml").read_text(encoding="utf-8"))
     text = manifest.as_string().replace('format = "json"', 'format = "json-no-bom"', 1)
     text = text.replace('format  = "json" ', 'format  = "json-no-bom" ', 1)
-    for old, new in replaced.items():
-        text = text.replace(old, new)
+    streams = json.dumps(bool(config.get("stream", False)))
+    for old, new in {"[request]\n": f"[request]\nstreams = {streams}\n", **replaced}.items():
+        text = text.replace(old, new, 1)
     folder = stage.config / "tools" / "demo"
     shutil.copytree(resources.folder("templates") / "tools" / name, folder)
     stage.write(folder / "tool.toml", text)
-    if config["key"].get("form") == "env" and config.get("env_name"):
+    if config["key"].get("form") == "env" and config.get("env_name") and config["key"].get("value") is not None:
         stage.environ.setdefault(config["env_name"], str(config["key"]["value"]))
 
 

@@ -659,23 +659,6 @@ ROWS: dict[str, dict[str, Row]] = {
         ),
         "two versions": Row([("path_extra_segment", "open")], settings(url="https://gw.example/v4/v1")),
     },
-    "loopback": {
-        "another machine": Row(NONE, {**settings(), "/.dockerenv": ""}),
-        "this machine": Row(NONE, settings(url="http://localhost:8000/v1")),
-        "in a container": Row(
-            [("wrong_loopback", "open")],
-            {**settings(url="http://localhost:8000/v1"), "/.dockerenv": ""},
-            says="container",
-        ),
-        "in WSL": Row(
-            [("wrong_loopback", "open")],
-            {
-                **settings(url="http://127.0.0.1:8000/v1"),
-                "/proc/sys/kernel/osrelease": "5.15.1-microsoft-standard-WSL2\n",
-            },
-            says="WSL",
-        ),
-    },
     "model": {
         "a name": Row(NONE, settings()),
         "a reference": Row([("config_incomplete", "sure")], settings(model="${MODEL}"), says="reference"),

@@ -35,7 +35,6 @@ CHECKS: Mapping[str, Check] = {
     "drift": standing.drift,
     "incomplete": standing.incomplete,
     "address": address.form,
-    "loopback": address.loopback,
     "model": address.model_reference,
     "not_refreshed": running.not_refreshed,
     "presence": keys.presence,

@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from toolsync import disk
-from toolsync.address import addresses, is_loopback, normal
+from toolsync.address import addresses, normal
 from toolsync.doctor.checks.saying import address, place, values
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Certainty, Finding
 from toolsync.doctor.references import stray
-from toolsync.errors import FileError, ProfileError
-from toolsync.paths import Places
+from toolsync.errors import ProfileError
 
 
 def form(look: Look) -> Iterator[Finding]:
@@ -54,31 +52,6 @@ def _mended(look: Look, base: str) -> str:
     """What the address would be, by the rule that profiles are read with."""
     found = addresses(base)
     return found.anthropic_url if look.effective.dialect == "anthropic-messages" else found.openai_url
-
-
-def loopback(look: Look) -> Iterator[Finding]:
-    """`localhost` in a container or in WSL, where it is another machine than people mean."""
-    places = look.world.session.places
-    try:
-        is_here = is_loopback(look.effective.base_url)
-    except ProfileError:
-        return
-    kind = box(places) if is_here else ""
-    if kind:
-        text = f"{address(look.effective.base_url)} is this {kind} itself, not the computer around it"
-        yield _finding(look, "wrong_loopback", text, "open")
-
-
-def box(places: Places) -> str:
-    """`container` or `WSL`, where this is one; else ""."""
-    etc = places.root
-    if any(disk.exists(etc / name) for name in (".dockerenv", "run/.containerenv")):
-        return "container"
-    try:
-        version = disk.read(etc / "proc" / "sys" / "kernel" / "osrelease").raw or b""
-    except FileError:
-        version = b""
-    return "WSL" if b"microsoft" in version.lower() else ""
 
 
 def model_reference(look: Look) -> Iterator[Finding]:
