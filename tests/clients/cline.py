@@ -54,11 +54,12 @@ class Seen(Played):
 
     Attributes:
         files: the text of each file, by moment and name; "" where there was none.
-        kept: of each variant of `providers.json`, whether Cline left another provider's key in it.
+        kept: of each variant of `providers.json`, whether Cline left another provider's key in it; None if nobody
+            can tell, for it came to no end.
     """
 
     files: Mapping[str, Mapping[str, str]]
-    kept: Mapping[str, bool]
+    kept: Mapping[str, bool | None]
 
 
 def _entry(provider: str, **settings: Any) -> dict[str, Any]:
