@@ -42,6 +42,26 @@ def test_what_is_run(value: Value, argv: tuple[str, ...] | None, program: str) -
     assert (command and command.argv, command.program if command else "") == (argv, program)
 
 
+SAME = {
+    "plain words": ("/opt/x -I key print work", True),
+    "all of it quoted": ("'/opt/x'", False),
+    "quoted words": ("'/opt/x' -I 'key' print work", True),
+    "a variable": ("/opt/$X -I key print work", False),
+    "a variable before it": ("A=1 /opt/x -I key print work", False),
+    "two commands": ("/opt/x -I key print work; true", False),
+    "a home": ("~/x -I key print work", False),
+}
+
+
+@pytest.mark.parametrize(("line", "is_same"), SAME.values(), ids=SAME)
+def test_a_line_and_a_table_that_come_to_the_same_are_run_once(line: str, is_same: bool) -> None:
+    table = Command.of({"command": "/opt/x", "args": ["-I", "key", "print", "work"]})
+    spoken = Command.of(line)
+    assert table is not None
+    assert spoken is not None
+    assert (spoken.words == table.words) == is_same
+
+
 PRINTED = {
     "the key": (f"echo {KEY}", KEY, ""),
     "white space around it": (f"printf ' {KEY} \\n\\n'", KEY, ""),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -28,25 +29,36 @@ class Command:
     Attributes:
         argv: the program and its arguments; for a line, the shell with it.
         program: the program that people would look for.
+        words: what it comes to: for a line in which nothing is left to the shell, its words. Equal ones print the same.
     """
 
     argv: tuple[str, ...]
     program: str
+    words: tuple[str, ...]
 
     @classmethod
     def of(cls, value: Value) -> Command | None:
         """The command in a value of the settings: a line, or a table with `command` and `args`; None if it is none."""
         if isinstance(value, str) and value.strip():
-            return cls(_shell(value), _first_word(value))
+            return cls(_shell(value), _first_word(value), _plain_words(value) or _shell(value))
         match value:
             case {"command": str(program)} if program:
                 args = value.get("args", [])
-                return cls((program, *map(str, args if isinstance(args, list) else ())), program)
+                argv = (program, *map(str, args if isinstance(args, list) else ()))
+                return cls(argv, program, argv)
         return None
 
 
 def _shell(line: str) -> tuple[str, ...]:
     return ("cmd", "/d", "/s", "/c", line) if sys.platform == "win32" else ("/bin/sh", "-c", line)
+
+
+def _plain_words(line: str) -> tuple[str, ...]:
+    """The words of a line that a POSIX shell only splits and unquotes; nothing for any other."""
+    bare = re.sub(r"'[^']*'", "", line)
+    if sys.platform == "win32" or re.search(r"""[^\w\s./:=+,@%-]""", bare) or "=" in bare.lstrip().partition(" ")[0]:
+        return ()
+    return tuple(shlex.split(line))
 
 
 def _first_word(line: str) -> str:

@@ -110,12 +110,12 @@ class World:
             return None
 
     def printed(self, command: Command, environ: Mapping[str, str]) -> Printed:
-        """What the command prints, run once in each environment."""
+        """What the command prints; run once, whichever tool runs it."""
         from toolsync.doctor.helper import printed
 
-        if command.argv not in self._printed:
-            self._printed[command.argv] = printed(command, environ, self._folder)
-        return self._printed[command.argv]
+        if command.words not in self._printed:
+            self._printed[command.words] = printed(command, environ, self._folder)
+        return self._printed[command.words]
 
     @property
     def _folder(self) -> Path:
