@@ -101,13 +101,13 @@ def commit(
     """
     with lock.held(state_dir, wait_seconds):
         with held(follow=True) as folders:
-            _ended(state_dir, store, folders, None)  # what an earlier run left
+            _ended(_Run(state_dir, store, alongside, folders), None)  # what an earlier run left
         todo = _possible(writes)
         if not todo and store is None:
             return Committed()
         journal = announced(todo, None if store is None else StoreToken(str(store.path), store.token))
         with held(follow=False) as folders:
-            foreign = _carried_out(state_dir, journal, todo, store, alongside, folders)
+            foreign = _carried_out(_Run(state_dir, store, alongside, folders), journal, todo)
         alongside.finish()
     if foreign:
         raise _overtaken(foreign)
@@ -151,54 +151,55 @@ def _possible(writes: Sequence[Write]) -> tuple[Step, ...]:
         raise disk.file_error(error.filename or "a file", error) from error
 
 
-def _carried_out(  # noqa: PLR0913, PLR0917  all that one commit is made of
-    state_dir: Path,
-    journal: Journal,
-    todo: tuple[Step, ...],
-    store: StoreCommit | None,
-    alongside: Alongside,
-    folders: Folders,
-) -> tuple[Path, ...]:
+@dataclass(frozen=True)
+class _Run:
+    """Who takes part in a transaction, and where."""
+
+    state_dir: Path
+    store: StoreCommit | None
+    alongside: Alongside
+    folders: Folders
+
+
+def _carried_out(run: _Run, journal: Journal, todo: tuple[Step, ...]) -> tuple[Path, ...]:
     """Stage, pass the commit point, finish; the files that another program overtook."""
     try:
-        journals.save(state_dir, journal)
-        journal = staged(journal, todo, folders)
+        journals.save(run.state_dir, journal)
+        journal = staged(journal, todo, run.folders)
         for step in todo:
             unchanged(step.write)
-        alongside.prepare()
-        journal = _committed(state_dir, journal, store)
-        return forward(state_dir, journal, folders)
+        run.alongside.prepare()
+        journal = _committed(run, journal)
+        return forward(run.state_dir, journal, run.folders)
     except BaseException as error:
-        folders.follow = True  # those that were opened are kept; nothing of ours is in the others
-        recovery = _ended(state_dir, store, folders, error)
+        run.folders.follow = True  # those that were opened are kept; nothing of ours is in the others
+        recovery = _ended(run, error)
         if recovery is not None and recovery.outcome == "undone":
-            alongside.take_back()
+            run.alongside.take_back()
         if recovery is not None and recovery.outcome == "finished" and isinstance(error, Exception):
             return recovery.foreign  # a passing fault: the second attempt went through
         if isinstance(error, OSError):
-            raise disk.file_error(error.filename or state_dir, error) from error
+            raise disk.file_error(error.filename or run.state_dir, error) from error
         raise
 
 
-def _committed(state_dir: Path, journal: Journal, store: StoreCommit | None) -> Journal:
-    if store is None:
-        journals.save(state_dir, journal.prepared())
+def _committed(run: _Run, journal: Journal) -> Journal:
+    if run.store is None:
+        journals.save(run.state_dir, journal.prepared())
         return journal.prepared()
     tokens: list[str] = []
 
     def prepared(token: str) -> None:
         tokens.append(token)
-        journals.save(state_dir, journal.prepared(token))
+        journals.save(run.state_dir, journal.prepared(token))
 
-    store.write(prepared)
+    run.store.write(prepared)
     return journal.prepared(tokens[-1])
 
 
-def _ended(
-    state_dir: Path, store: StoreCommit | None, folders: Folders, cause: BaseException | None
-) -> Recovery | None:
+def _ended(run: _Run, cause: BaseException | None) -> Recovery | None:
     try:
-        return settled(state_dir, None if store is None else store.token_now, folders)
+        return settled(run.state_dir, None if run.store is None else run.store.token_now, run.folders)
     except (OSError, FileError, StoreError) as error:
         raise _half_done(error) from cause or error
 
