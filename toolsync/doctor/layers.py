@@ -114,8 +114,8 @@ def _existing(session: Session, spec: str | Sequence[str]) -> Path | None:
 
 def _candidates(session: Session, spec: str | Sequence[str]) -> tuple[Path, ...]:
     try:
-        return candidates(spec, session.places)
-    except TemplateError:  # a variable that is not set here
+        return tuple(path for path in candidates(spec, session.places) if "\0" not in str(path))
+    except TemplateError:  # a variable that is not set here, or holds no path
         return ()
 
 
