@@ -409,9 +409,22 @@ ROWS: dict[str, dict[str, Row]] = {
     "login": {
         "a login alone": Row(NONE, {".codex/auth.json": json.dumps({"OPENAI_API_KEY": OTHER})}, tool="codex"),
         "a key of the shell's before it": Row(
-            [("env_shadows_login", "likely")],
+            [("env_shadows_login", "sure")],
             {".claude.json": json.dumps({"primaryApiKey": OTHER})},
             {"ANTHROPIC_API_KEY": KEY},
+            tool="claude-code",
+        ),
+        "a key of the shell's before an account": Row(
+            [("env_shadows_login", "sure")],
+            {".claude.json": json.dumps({"oauthAccount": {"emailAddress": "a@b.example"}})},
+            {"ANTHROPIC_API_KEY": KEY},
+            tool="claude-code",
+            says="passed over: ~/.claude.json:1 (login.oauthAccount.emailAddress)",
+        ),
+        "the same at our gateway": Row(
+            [("env_shadows_login", "likely")],
+            {".claude.json": json.dumps({"oauthAccount": {"emailAddress": "a@b.example"}})},
+            {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": ROOT},
             tool="claude-code",
         ),
         "a key of the settings before it": Row(

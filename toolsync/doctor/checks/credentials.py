@@ -8,7 +8,7 @@ from itertools import combinations
 from toolsync.address import origin
 from toolsync.doctor.checks.saying import place, text, values
 from toolsync.doctor.look import Look
-from toolsync.doctor.model import Finding, Fix
+from toolsync.doctor.model import Certainty, Finding, Fix
 from toolsync.errors import KeyMissingError, KeyringLockedError, NoKeyringError, ProfileError
 from toolsync.masking import Secret
 from toolsync.trace import CREDENTIALS, Answer, answers
@@ -70,18 +70,23 @@ def _goes_to_us(look: Look) -> bool:
 
 def shadowed_login(look: Look) -> Iterator[Finding]:
     """A key of the environment that takes the place of the login which the user chose."""
+    below = _without_environment(look)
+    certainty: Certainty = "likely" if _goes_to_us(look) else "sure"  # to a gateway people may mean to send it
     for credential in look.effective.credentials:
         if credential.where.layer != "environment" or credential.question not in CREDENTIALS:
             continue
-        login = _without_environment(look).get(credential.question)
-        one = look.seen(login) if login is not None else None
-        if login is None or one is None or one.layer.at.split(".")[0] != "login":
-            continue
-        if credential.value is None or login.value == credential.value.reveal():
+        logins = (below.get(question) for question in (credential.question, "account"))
+        login = next((one for one in logins if one is not None and _is_login(look, one)), None)
+        if login is None or credential.value is None or login.value == credential.value.reveal():
             continue
         lines = (f"sent: {place(look, credential.where)}", f"passed over: {place(look, look.where(login))}")
         found = values(look, credential.where, variable=credential.where.slot.lstrip("$"))
-        yield Finding("env_shadows_login", "likely", lines, found, credential.where)
+        yield Finding("env_shadows_login", certainty, lines, found, credential.where)
+
+
+def _is_login(look: Look, answer: Answer) -> bool:
+    one = look.seen(answer)
+    return bool(answer.value) and one is not None and one.layer.at.split(".")[0] == "login"
 
 
 def _without_environment(look: Look) -> Mapping[str, Answer]:
