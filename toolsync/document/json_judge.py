@@ -115,8 +115,7 @@ def _refused(value: object) -> None:
 
 _COMMENT_OPENING = re.compile(r"/[/*]")
 _LINE_END = re.compile(r"[\r\n]|\Z")
-_LONE_COMMA = re.compile(r"[{\[][ \t\r\n]*,")
-_LAST_COMMA = re.compile(r",(?=[ \t\r\n]*[}\]])")
+_LAST_COMMA = re.compile(r",[ \t\r\n]*[}\]]")
 
 
 def _without_comments(text: str) -> str:
@@ -145,16 +144,19 @@ def _comment_end(text: str, opening: re.Match[str]) -> int:
 
 def _without_trailing_commas(text: str) -> str:
     """`text`, which has no comments, with spaces for commas that have something before and a bracket behind them."""
-    if "\0" in text or "\1" in text:
-        raise ValueError("a raw control character")
-    pieces = _masked(text).split('"')  # in turn what stands outside of strings, and inside
-    outside = '"'.join(pieces[::2])
-    if _LONE_COMMA.search(outside):
-        raise ValueError("a comma with nothing before it")
-    pieces[::2] = _LAST_COMMA.sub(" ", outside).split('"')
-    return '"'.join(pieces).replace("\1\1", '\\"').replace("\0\0", "\\\\")
+    masked = _masked(text)
+    kept, copied, at, is_quoted = [], 0, 0, False
+    for match in _LAST_COMMA.finditer(masked):
+        comma = match.start()
+        is_quoted ^= masked.count('"', at, comma) % 2 == 1
+        is_first = masked[at:comma].rstrip(" \t\r\n").endswith(("{", "["))
+        at = match.end()
+        if not is_quoted and not is_first:
+            kept += [text[copied:comma], " "]
+            copied = comma + 1
+    return "".join([*kept, text[copied:]])
 
 
 def _masked(text: str) -> str:
-    """`text` with every offset as it was, and control characters for escaped backslashes and quotation marks."""
-    return text.replace("\\\\", "\0\0").replace('\\"', "\1\1") if "\\" in text else text
+    """`text` without escaped quotation marks, every offset as it was."""
+    return text.replace("\\\\", "__").replace('\\"', "__") if "\\" in text else text
