@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from toolsync.commands.result import Message, Result
+from toolsync.commands.result import REFUSED, Message, Result
 from toolsync.errors import PingFailedError, ToolsyncError
 from toolsync.examination import examination_lines
 from toolsync.explanation import explanation_lines
@@ -40,8 +40,16 @@ def enveloped(
         "exit_code": exit_code,
         "data": data if error is None else None,
         "messages": [{"level": one.level, "text": _said(one.text), "hint": _said(one.hint)} for one in messages],
-        "errors": [] if error is None else [_error(error)],
+        "errors": [_error(error)] if error else list(_refusals(command, exit_code, messages)),
     }
+
+
+def _refusals(command: str, exit_code: int, messages: Sequence[Message]) -> Iterator[dict[str, str]]:
+    """Why a command that has data was refused all the same: its problems."""
+    kind = "PingFailedError" if command in ("ping", "models") else "PlanRefusedError"
+    for one in messages if exit_code == REFUSED else ():
+        if one.level == "problem":
+            yield {"type": kind, "message": _said(one.text), "hint": _said(one.hint)}
 
 
 def _error(error: ToolsyncError) -> dict[str, str]:
@@ -92,6 +100,16 @@ def _diff_line(text: str) -> Line:
     if text.startswith(("---", "+++", "@@")):
         return Line(text.rstrip("\n"), "place")
     return Line(text, {"+": "add", "-": "del"}.get(text[:1], ""))
+
+
+def summary_lines(data: Mapping[str, Any]) -> Iterator[Line]:
+    """What a person is about to say yes to, after a diff of many lines."""
+    done = ", ".join(f"{counted(count, kind)} to {action}" for (kind, action), count in done_to(data["files"]).items())
+    if done:
+        changed = {tool for file in data["files"] if file["action"] != "keep" for tool in file["tools"]}
+        titles = [tool["title"] for tool in data["tools"] if tool["tool"] in changed]
+        concerned = f" ({', '.join(titles)})" if titles else ""
+        yield sentence(f"Profile '{data['profile']}': {done}{concerned}.", "place", indent=0)
 
 
 def _apply(data: Mapping[str, Any]) -> Iterator[Line]:
@@ -154,7 +172,8 @@ def _uninstall(data: Mapping[str, Any]) -> Iterator[Line]:
     if not data["written"] and not removed:
         yield Line("There is nothing to remove.")
     yield from columns(removed, ("Removed", "What it was"))
-    yield from _stays(data)
+    if not data["written"] and not removed:  # else it was said before the question
+        yield from _stays(data)
 
 
 def _removed(data: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -196,6 +215,9 @@ def _status(data: Mapping[str, Any]) -> Iterator[Line]:
     if data["waiting"]:
         verb = "waits" if data["waiting"] == 1 else "wait"
         yield Line(f"{counted(data['waiting'], 'file')} {verb} for `toolsync apply`.", "look")
+    if data["applied_profile"]:
+        other = f"; held against '{data['profile']}'" if data["profile"] not in (None, data["applied_profile"]) else ""
+        yield Line(f"Profile '{data['applied_profile']}' is applied{other}.", "look" if other else "")
 
 
 def _drifted(file: Mapping[str, Any]) -> Iterator[Line]:

@@ -154,8 +154,8 @@ def test_complaints_are_cut(tmp_path: Path) -> None:
     [
         pytest.param("no-such-program-here", "there is no program 'no-such-program-here'", id="not on PATH"),
         pytest.param("/nonexistent/pass show x", "there is no program 'pass'", id="not there", marks=posix),
-        pytest.param("./pass", "'pass' is named by a relative path", id="relative", marks=posix),
-        pytest.param("bin/pass", "'pass' is named by a relative path", id="in a folder below", marks=posix),
+        pytest.param("./pass", "'./pass' is no absolute path", id="relative", marks=posix),
+        pytest.param("bin/pass", "'bin/pass' is no absolute path", id="in a folder below", marks=posix),
         pytest.param(
             "pass 'x", "the key's command cannot be split into words: No closing quotation", id="quote", marks=posix
         ),

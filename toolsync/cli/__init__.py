@@ -19,7 +19,6 @@ from toolsync.session import default_state
 app = typer.Typer(
     name="toolsync",
     help="One gateway, one key, every AI coding tool.",
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -52,11 +51,37 @@ def main(arguments: Sequence[str]) -> int:
 @cache  # building it takes longer than most commands do, and what fails asks for it again
 def _tree() -> Any:
     """The commands as typer builds them of the functions."""
-    return typer.main.get_command(app)
+    tree: Any = typer.main.get_command(app)
+    for option in tree.params:  # typer's own words for them take three lines
+        if option.name in _COMPLETION:
+            option.help = _COMPLETION[option.name]
+    return tree
+
+
+_COMPLETION = {
+    "install_completion": "Let this shell complete commands and options.",
+    "show_completion": "Print the script that does.",
+}
+
+
+_MEANT = {
+    "show": "`toolsync profile show` shows the profile.",
+    "help": "`toolsync --help` lists the commands.",
+    "--dry-run": "`toolsync diff` shows what `toolsync apply` would change, and writes nothing.",
+    "-n": "`toolsync diff` shows what `toolsync apply` would change, and writes nothing.",
+}
+"""What people try, and what does it."""
 
 
 def _help(arguments: Sequence[str]) -> str:
     command = _command(arguments)
+    for word in arguments[:1] if command == "toolsync" else arguments:
+        if word in _MEANT:
+            return _MEANT[word]
+    if arguments[:1] == ["--json"]:
+        return f"It stands behind the command: `toolsync {' '.join(arguments[1:])} --json`."
+    if arguments[:1] and arguments[0].startswith("-") and not arguments[0].startswith("--config"):
+        command = "toolsync"  # an option of the program's own
     words = "toolsync" if command == "toolsync" else f"toolsync {command}"
     return f"`{words} --help` shows how."
 

@@ -13,6 +13,7 @@ import typer
 from toolsync import disk, process, render, screen
 from toolsync.commands.result import Result
 from toolsync.errors import DeclinedError
+from toolsync.screen import Line
 from toolsync.session import Session, default_config, default_state, this_machine
 from toolsync.store import variables
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, and nothing else.")]
 ProfileName = Annotated[str | None, typer.Option("--profile", "-p", help="Instead of the active profile.")]
 Tools = Annotated[list[str] | None, typer.Option("--tool", "-t", help="Only this tool; may be repeated.")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Answer the plan's question with yes.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Answer the question with yes.")]
 Language = Annotated[str | None, typer.Option("--lang", help="en or zh; default: as LANG says.", show_default=False)]
 Plaintext = Annotated[bool, typer.Option("--allow-plaintext", help="A tool's own file may hold a copy of the key.")]
 
@@ -106,5 +107,18 @@ def ask(session: Session, question: str, *, yes: bool) -> None:
         return
     if not session.is_interactive or run.json:
         raise DeclinedError("nobody is there to say yes; nothing was written", hint="Add `--yes`.")
-    if not typer.confirm(question, default=False, err=True):
+    if not confirmed(question):
         raise DeclinedError("declined; nothing was written")
+
+
+def confirmed(question: str, *, default: bool = False) -> bool:
+    """Whether the person says yes; what is neither is asked again."""
+    choices = "[Y/n]" if default else "[y/N]"
+    while True:
+        answer = typer.prompt(f"{question} {choices}", default="", show_default=False, err=True).strip().lower()
+        if answer in _ANSWERS or not answer:
+            return _ANSWERS.get(answer, default)
+        screen.stderr().show([Line("error: answer with y or n", "bad")])
+
+
+_ANSWERS = {"y": True, "yes": True, "n": False, "no": False}

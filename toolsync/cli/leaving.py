@@ -9,7 +9,7 @@ import typer
 
 from toolsync import render, screen
 from toolsync.cli.asking import shown_and_done
-from toolsync.cli.context import Json, Yes, run, show
+from toolsync.cli.context import Json, Yes, confirmed, run, show
 from toolsync.commands.result import Message, Result
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def uninstall(
     if planned.keys.stored and session.is_interactive and not (remove_keys or yes or json):
         names = ", ".join(f"keyring:{name}" for name in planned.keys.stored)
         question = f"Remove {names} from the keyring too, where it may be kept nowhere else?"
-        remove_keys = typer.confirm(question, default=False, err=True)
+        remove_keys = confirmed(question)
         planned = replace(planned, remove_keys=remove_keys)
 
     def plan() -> Plan:

@@ -8,15 +8,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from toolsync import render, screen
-from toolsync.cli.context import Json, Yes, ask, help_app, run, show
+from toolsync.cli.context import Json, Yes, ask, confirmed, help_app, run, show
 from toolsync.commands.result import Message, Result
-from toolsync.errors import DeclinedError, ToolsyncError, UsageError
+from toolsync.errors import ToolsyncError, UsageError
+from toolsync.screen import Line
 from toolsync.session import Session
 
 if TYPE_CHECKING:
+    from toolsync.commands.profile_draft import Draft
     from toolsync.commands.profile_file import Edited
 
 app = typer.Typer()
+Name = Annotated[str, typer.Argument(metavar="NAME", help="A profile.")]
+Old = Annotated[str, typer.Argument(metavar="OLD", help="A profile.")]
+New = Annotated[str, typer.Argument(metavar="NEW", help="What it is to be called.")]
 profile_app = help_app("The profiles: address, model, limits.")
 app.add_typer(profile_app, name="profile")
 
@@ -29,16 +34,14 @@ def edited_result(command: str, name: str, edited: Edited, messages: tuple[Messa
 
 @app.command("use")
 @profile_app.command("use")
-def use(name: str, json: Json = False) -> None:
+def use(name: Name, json: Json = False) -> None:
     """Make a profile the active one."""
     from toolsync.commands import profile as command
 
-    edited = command.use(run.session(), name)
-    show(
-        edited_result(
-            "profile use", name, edited, (Message("note", f"'{name}' is active. `toolsync apply` writes it."),)
-        )
-    )
+    session = run.session()
+    edited = command.use(session, name)
+    step = "" if command.is_applied(session, name) else " `toolsync apply` writes it."
+    show(edited_result("profile use", name, edited, (Message("note", f"'{name}' is active.{step}"),)))
 
 
 @profile_app.command("list")
@@ -94,30 +97,58 @@ def profile_edit(
     from toolsync.commands import profile as command
 
     session = run.session()
-    edited = command.edit(session, name, set_ or [], unset or []) if set_ or unset else _edited_by_hand(session)
+    edited = command.edit(session, name, set_ or [], unset or []) if set_ or unset else _edited_by_hand(session, name)
     name = name or session.profiles().active or ""
     saved = Message("note", f"{edited.file.shown} is {'saved' if edited.before != edited.after else 'as it was'}.")
-    show(edited_result("profile edit", name, edited, (saved, *command.stray_messages(session, name))))
+    show(edited_result("profile edit", name, edited, (saved, *command.doubts(session, name))))
 
 
-def _edited_by_hand(session: Session) -> Edited:
+def _edited_by_hand(session: Session, name: str | None) -> Edited:
     from toolsync.commands import profile_draft as drafts
 
     if not session.is_interactive:
         raise UsageError("nobody is there to edit", hint="Say `--set FIELD=VALUE`.")
+    _demand_there(session, name)
+    editor = drafts.editor(session.places.environ)
     draft = drafts.draft(session)
+    try:
+        return _adopted(draft, editor)
+    except (KeyboardInterrupt, typer.Abort):
+        if kept := drafts.abandoned(draft):
+            screen.stderr().show([Line(kept, "look")])
+        raise
+
+
+def _adopted(draft: Draft, editor: tuple[str, ...]) -> Edited:
+    """What the user made of the draft, asked again until it can be, or until they give up."""
+    from toolsync.commands import profile_draft as drafts
+
     while True:
-        drafts.worked_on(draft, drafts.editor(session.places.environ))
+        drafts.worked_on(draft, editor)
         try:
             return drafts.adopted(draft)
         except ToolsyncError as error:
             screen.stderr().show(render.error_lines(error))
-            if not typer.confirm("Open it again?", default=True, err=True):
-                raise DeclinedError(f"{draft.file.shown} stays as it was") from error
+            if not confirmed("Open it again?", default=True):
+                raise drafts.declined(draft) from error
+
+
+def _demand_there(session: Session, name: str | None) -> None:
+    """Nothing, if there is such a profile; a file that cannot be read is to be mended.
+
+    Raises:
+        ProfileError: there is none.
+    """
+    try:
+        profiles = session.profiles()
+    except ToolsyncError:
+        return
+    if name is not None:
+        profiles.get(name)
 
 
 @profile_app.command("rename")
-def profile_rename(old: str, new: str, json: Json = False) -> None:
+def profile_rename(old: Old, new: New, json: Json = False) -> None:
     """Rename a profile.
 
     Its key stays under the reference it has.
@@ -136,7 +167,7 @@ def profile_rename(old: str, new: str, json: Json = False) -> None:
 
 
 @profile_app.command("remove")
-def profile_remove(name: str, yes: Yes = False, json: Json = False) -> None:
+def profile_remove(name: Name, yes: Yes = False, json: Json = False) -> None:
     """Remove a profile.
 
     Its key stays in the keyring.

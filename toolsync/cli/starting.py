@@ -33,7 +33,9 @@ def init(
     name: Annotated[
         str | None, typer.Argument(help="What the profile is called; default: default.", show_default=False)
     ] = None,
-    gateway: Annotated[str | None, typer.Option("--gateway", "-g", help="A known gateway.")] = None,
+    gateway: Annotated[
+        str | None, typer.Option("--gateway", "-g", help="A known gateway; a name that is none lists them.")
+    ] = None,
     base_url: Annotated[str | None, typer.Option("--base-url", help="The address, as the provider prints it.")] = None,
     model: Annotated[str | None, typer.Option("--model", "-m", help="As the gateway names it.")] = None,
     key_from: Annotated[
@@ -139,16 +141,30 @@ def _told(session: Session, name: str, edited: Edited) -> Iterator[Message]:
 
     before = read(edited.before).active if edited.before else None
     active = session.profiles().active
-    if active != name:
+    if edited.before == edited.after:
+        yield Message("note", f"Profile '{name}' is there already, and says the same.")
+    elif active != name:
         stays = f"'{active}' stays active" if active else "no profile is active"
         yield Message("note", f"Profile '{name}' is ready; {stays}.")
     elif before not in (None, name):
         yield Message("note", f"Profile '{name}' is ready, and active now in place of '{before}'.")
     else:
         yield Message("note", f"Profile '{name}' is ready and active.")
-    steps = [f"`toolsync key set {name}`"] if _lacks_key(session, name) else []
+    lacks_key = _lacks_key(session, name)
+    if lacks_key:
+        yield from _keyless(session, name)
+    steps = [f"`toolsync key set {name}`"] if lacks_key else []
     steps += [] if active == name else [f"`toolsync use {name}`"]
     yield Message("note", f"Next: {', then '.join([*steps, '`toolsync apply`'])}.")
+
+
+def _keyless(session: Session, name: str) -> Iterator[Message]:
+    """That the gateway ignores the key which tools want all the same."""
+    from toolsync import gateways
+
+    gateway = gateways.find(session.profiles().get(name).gateway, session.config.parent)
+    if gateway and not gateway.needs_key:
+        yield Message("note", f"{gateway.title} looks at no key, and tools want one: any word will do.")
 
 
 def _lacks_key(session: Session, name: str) -> bool:

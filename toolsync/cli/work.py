@@ -9,7 +9,7 @@ import typer
 
 from toolsync import render, screen
 from toolsync.cli.asking import shown_and_done
-from toolsync.cli.context import Json, Language, Plaintext, ProfileName, Tools, Yes, run, show
+from toolsync.cli.context import Json, Language, Plaintext, ProfileName, Tools, Yes, confirmed, run, show
 from toolsync.commands.planning import Plan, Wish
 from toolsync.commands.result import Message, Result
 from toolsync.screen import Line
@@ -57,7 +57,7 @@ def apply(
     asking = [skipped.tool.title for skipped in planned.skipped if skipped.needs_consent]
     if asking and session.is_interactive and not json:
         question = f"{', '.join(asking)}: may the tool's own file hold a copy of the key in clear?"
-        if typer.confirm(question, default=False, err=True):
+        if confirmed(question):
             wish = replace(wish, allow_plaintext=True)
             planned = plan(wish)
 
@@ -66,8 +66,11 @@ def apply(
 
     def shown(planned: Plan) -> tuple[Message, ...]:
         messages = tuple(command.plan_messages(session, planned))
-        screen.stdout().show(render.plan_lines(command.described(session, planned)))
+        described = command.described(session, planned)
+        screen.stdout().show(render.plan_lines(described))
         screen.stdout().show(render.message_lines(messages))
+        if not yes:
+            screen.stdout().show(render.summary_lines(described))
         return messages
 
     show(shown_and_done(session, planned, lambda: plan(wish), carried_out, shown, yes=yes))
@@ -76,6 +79,7 @@ def apply(
 @app.command()
 def undo(
     tools: Annotated[list[str] | None, typer.Argument(help="Tools; default: all.", show_default=False)] = None,
+    tool: Tools = None,
     yes: Yes = False,
     json: Json = False,
 ) -> None:
@@ -96,7 +100,7 @@ def undo(
         return messages
 
     def plan() -> Plan:
-        return command.plan(session, tools or [])
+        return command.plan(session, [*(tools or ()), *(tool or ())])
 
     show(shown_and_done(session, plan(), plan, lambda planned: command.execute(session, planned), shown, yes=yes))
 

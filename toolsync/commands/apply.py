@@ -15,7 +15,7 @@ from toolsync.commands.pinging import Pinged, failures, ping_all, requests
 from toolsync.commands.planning import Plan, Wish, plan_apply
 from toolsync.commands.recovering import recovered
 from toolsync.commands.result import DONE, PROBLEM, REFUSED, Message, Result
-from toolsync.errors import PingFailedError, PlanRefusedError
+from toolsync.errors import DocumentError, FileError, PingFailedError, PlanRefusedError, ToolsyncError
 from toolsync.session import Session
 
 
@@ -38,12 +38,21 @@ def plan(session: Session, wish: Wish, options: Options) -> Plan:
     See `plan_apply`, `stop_at_exposed`, `stop_at_unwritable` and `requests` for the errors.
     """
     news = recovered(session)
-    planned = plan_apply(session, wish)
+    try:
+        planned = plan_apply(session, wish)
+    except (DocumentError, FileError, PlanRefusedError) as error:
+        raise narrowing(error, "`--tool NAME` applies the others.", is_narrow=bool(wish.tools)) from error
     stop_at_exposed(session, planned.files)
     stop_at_unwritable(planned)
     if options.ping:
         requests(session, planned)
     return replace(planned, asides=(*news, *planned.asides))
+
+
+def narrowing(error: ToolsyncError, advice: str, *, is_narrow: bool) -> ToolsyncError:
+    """The error, with how to go on with the other tools, unless some were named already."""
+    error.hint = error.hint if is_narrow else f"{error.hint} {advice}".strip()
+    return error
 
 
 def stop_at_loss(planned: Plan) -> None:
@@ -77,8 +86,20 @@ def execute(session: Session, planned: Plan, options: Options) -> Result:
         carry_out(session, planned, memory)
     untidy = forgetting.tidied(session)
     complaints = (*helper_complaints(session, planned), *still_exposed(session, planned.files))
-    messages = (*plan_messages(session, planned), *_ping_messages(pinged), *untidy, *complaints)
+    said = (*plan_messages(session, planned), *_ping_messages(pinged), *untidy, *complaints)
+    messages = (*said, *_variables(planned))
     return Result("apply", _data(session, planned, pinged), messages, _exit_code(planned, messages))
+
+
+def _variables(planned: Plan) -> Iterator[Message]:
+    """How the variable is set that tools read the key from, where nobody but a person can."""
+    profile = planned.profile
+    if profile is None or profile.key.kind == "env":
+        return
+    readers = [tool for tool in planned.tools if tool.delivery and tool.delivery.way == "env" and not tool.of]
+    for variable in dict.fromkeys(str(tool.facts["key_variable"].value) for tool in readers):
+        line = f'export {variable}="$(toolsync key print {profile.name})"'
+        yield Message("note", f"${variable} is yours to set where the tool is started: `{line}`.")
 
 
 def _copies(planned: Plan, profile: str) -> dict[str, str]:

@@ -46,7 +46,7 @@ def delivery(session: Session, tool: Tool, profile: Profile, *, consent: bool, k
     """
     if not tool.key:
         return Delivery("", "it needs no key", {})
-    for way in _ways(tool, profile):
+    for way in ways(tool, profile):
         if way == "plaintext" and profile.plaintext == "never":
             continue
         if way == "plaintext" and not consent:
@@ -58,7 +58,12 @@ def delivery(session: Session, tool: Tool, profile: Profile, *, consent: bool, k
     return 'it would hold a copy of the key in its own file, and the profile says plaintext = "never"'
 
 
-def _ways(tool: Tool, profile: Profile) -> list[str]:
+def ways(tool: Tool, profile: Profile) -> list[str]:
+    """The ways that the key may go, best first.
+
+    Raises:
+        UsageError: `key_way` names one that the tool does not have.
+    """
     wanted = profile.tool.get(tool.name, {}).get("key_way")
     if wanted is None:
         return [way for way in tool.key if way in CARRIED_OUT]

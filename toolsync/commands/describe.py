@@ -65,11 +65,22 @@ def skipped_message(skipped: Skipped, if_copy: Level, otherwise: Level) -> Messa
     return Message(otherwise, f"{skipped.tool.title} is left out: {skipped.reason}", skipped.hint)
 
 
+def _is_lost(file: FilePlan) -> bool:
+    """Whether a file of the user's, in which toolsync set values, is not there any more, and not wanted either."""
+    known = file.remembered
+    is_there = file.before is not None or file.after is not None or bool(file.container)
+    return not is_there and known is not None and not known.created and file.memory is None
+
+
 def left_messages(session: Session, plan: Plan) -> Iterator[Message]:
     """What an undo, or a value no longer wanted, could not give back, with the reason; and what lies open."""
     for file in plan.files:
         for left in file.left:
             text = f"{session.shown(file.path)}: {printable(spell(left.path))}: {left.reason}"
+            yield Message("warning", text)
+    for file in plan.files:
+        if _is_lost(file):
+            text = f"{session.shown(file.path)} is gone: what undo would give back there is forgotten"
             yield Message("warning", text)
     for path, rows in lost_rows(plan.files).items():
         text = f"{session.shown(path)} is not there: our rows in it ({', '.join(rows)}) are forgotten"

@@ -24,6 +24,7 @@ from toolsync.errors import MissingFactError, TemplateError, UsageError
 from toolsync.masking import on_one_line
 from toolsync.plan import FilePlan
 from toolsync.profile import Profile
+from toolsync.profile.wording import close
 from toolsync.registry import Known
 from toolsync.remembered import Memory
 from toolsync.session import Session
@@ -206,8 +207,10 @@ def plan_undo(session: Session, tools: Sequence[str]) -> Plan:
     remembered = remembered_tools(memory)
     for name in tools:
         if name not in remembered:
+            near = close(name, sorted(remembered))
+            meant = f"Did you mean '{near}'? " if near else ""
             there = ", ".join(sorted(remembered)) or "nothing"
-            raise UsageError(f"nothing of '{name}' is applied", hint=f"Applied: {there}.")
+            raise UsageError(f"nothing of '{name}' is applied", hint=f"{meant}Applied: {there}.")
     known = registry.usable(session.config.parent)
     in_scope, shelves = set(tools) or remembered, Shelves(session)
     stop_at_claimed(shelves, known, memory, in_scope)

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
+from toolsync import gateways, registry
 from toolsync import memory as memories
-from toolsync import registry
 from toolsync.commands.aside import strays
+from toolsync.commands.delivery import ways
 from toolsync.commands.profile_file import Edited, existing, saved
 from toolsync.commands.result import Message
 from toolsync.document import KeyPath, Value, keypath
 from toolsync.errors import TemplateError, ToolsyncError, UsageError
-from toolsync.profile import Profiles, editor, rules
+from toolsync.profile import Profile, Profiles, editor, rules
 from toolsync.profile.problem import advice
 from toolsync.profile.reader import read
 from toolsync.profile.rename import renamed
 from toolsync.profile.wording import one_line
+from toolsync.secret.command import program
 from toolsync.session import Session
+from toolsync.tool import Tool
 
 
 @dataclass(frozen=True)
@@ -87,12 +91,34 @@ def is_applied(session: Session, name: str) -> bool:
     return memory.profile == name and bool(memory.files)
 
 
-def stray_messages(session: Session, name: str) -> Iterator[Message]:
-    """What a profile says of tools that there are not."""
+def doubts(session: Session, name: str) -> Iterator[Message]:
+    """What a profile says that cannot work here: tools, gateways, ways and commands that there are not."""
     profiles = session.profiles()
-    if name in profiles.names:
-        for one in strays(profiles.get(name), registry.tools(session.config.parent)):
-            yield Message("warning", one.text, one.hint)
+    if name not in profiles.names:
+        return
+    profile, known = profiles.get(name), registry.tools(session.config.parent)
+    for one in strays(profile, known):
+        yield Message("warning", one.text, one.hint)
+    for check in (_key_command, _gateway, partial(_key_ways, known)):
+        try:
+            check(session, profile)
+        except ToolsyncError as error:
+            yield Message("warning", error.message, error.hint)
+
+
+def _key_command(session: Session, profile: Profile) -> None:
+    if profile.key.kind == "command":
+        program(profile.key.name, session.places.environ)
+
+
+def _gateway(session: Session, profile: Profile) -> None:
+    if profile.gateway:
+        gateways.named(gateways.gateways(session.config.parent), profile.gateway)
+
+
+def _key_ways(known: Mapping[str, Tool], _session: Session, profile: Profile) -> None:
+    for tool in known.values():
+        ways(tool, profile)
 
 
 def edit(session: Session, name: str | None, settings: Sequence[str], unset: Sequence[str] = ()) -> Edited:

@@ -14,11 +14,12 @@ from pathlib import Path
 
 from toolsync import disk
 from toolsync.commands.profile_file import Edited, ProfileFile, existing, saved
-from toolsync.errors import ChangedError, FileError, ProfileError, ToolsyncError, UsageError
+from toolsync.errors import ChangedError, DeclinedError, FileError, ProfileError, ToolsyncError, UsageError
 from toolsync.masking import printable
 from toolsync.profile.reader import read
 from toolsync.session import Session
 
+_PREFIX = ".toolsync-profile-"
 _USUAL = ("sensible-editor", "nano", "vim", "vi") if sys.platform != "win32" else ("notepad",)
 
 
@@ -45,7 +46,7 @@ def draft(session: Session) -> Draft:
     file = existing(session)
     real = file.snapshot.real
     try:
-        descriptor, name = tempfile.mkstemp(prefix=".toolsync-profile-", suffix=".toml", dir=real.parent)
+        descriptor, name = tempfile.mkstemp(prefix=_PREFIX, suffix=".toml", dir=real.parent)
         with os.fdopen(descriptor, "wb") as copy:
             copy.write(file.snapshot.raw or b"")
     except OSError as error:
@@ -83,15 +84,16 @@ def worked_on(copy: Draft, command: tuple[str, ...]) -> None:
     """Run the editor on the copy, on the terminal, until the user closes it.
 
     Raises:
-        UsageError: it cannot be started or ended with an error; the copy stays.
+        UsageError: it cannot be started or ended with an error; the copy stays if the user worked on it.
     """
     try:
         code = subprocess.run([*command, str(copy.path)], check=False).returncode
     except OSError as error:
-        name = printable(command[0])
-        raise UsageError(f"{name}: cannot be run ({error.strerror})", hint="Set EDITOR to a program.") from error
+        name, hint = printable(command[0]), f"Set EDITOR to a program. {abandoned(copy)}".strip()
+        raise UsageError(f"{name}: cannot be run ({error.strerror})", hint=hint) from error
     if code:
-        raise UsageError(f"{printable(command[0])} ended with code {code}; nothing was changed", hint=_kept(copy))
+        hint = abandoned(copy)
+        raise UsageError(f"{printable(command[0])} ended with code {code}; nothing was changed", hint=hint)
 
 
 def adopted(copy: Draft) -> Edited:
@@ -133,3 +135,21 @@ def _keeping(error: ToolsyncError, copy: Draft) -> ToolsyncError:
 
 def _kept(copy: Draft) -> str:
     return f"Your text is kept in {disk.shown(copy.path)}."
+
+
+def abandoned(copy: Draft) -> str:
+    """Where the user's text is kept; the copy goes, and it is "", if there is none of theirs in it."""
+    if not is_untouched(copy):
+        return _kept(copy)
+    discarded(copy)
+    return ""
+
+
+def left_behind(folder: Path) -> list[Path]:
+    """Copies that were not adopted, in the folder of the profile file."""
+    return sorted(folder.glob(f"{_PREFIX}*.toml"))
+
+
+def declined(copy: Draft) -> DeclinedError:
+    """That the user gave up; the copy stays."""
+    return DeclinedError(f"{copy.file.shown} stays as it was", hint=_kept(copy))

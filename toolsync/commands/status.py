@@ -108,8 +108,16 @@ def _messages(session: Session, plan: Plan | None) -> Iterator[Message]:
         yield Message("problem" if notice.is_problem else "warning", notice.text, notice.hint)
     for skipped in plan.skipped:
         yield skipped_message(skipped, "problem", "problem" if skipped.is_asked else "note")
+    yield from _unset(session, plan)
     yield from exposed_since(session, plan.files)
     yield from (replace(message, level="problem") for message in readable(session, plan.files))
+
+
+def _unset(session: Session, plan: Plan) -> Iterator[Message]:
+    """That the key's variable is not set here, as far as that can be told without asking anybody for the key."""
+    key = plan.profile.key if plan.profile else None
+    if key and key.kind == "env" and not session.places.environ.get(key.name) and plan.memory.files:
+        yield Message("warning", f"{key} is not set here: a tool that is started from here gets no key")
 
 
 def _places(memory: Memory, plan: Plan | None, wish: Wish, standing: _Standing) -> Iterator[Place]:

@@ -11,6 +11,7 @@ from typing import Literal
 from toolsync import disk
 from toolsync.commands.copies import copies
 from toolsync.commands.planning import Plan
+from toolsync.commands.profile_draft import left_behind
 from toolsync.commands.state_folder import other_files
 from toolsync.commands.stores import lost_rows
 from toolsync.profile.page import SCHEMA_FILE
@@ -62,6 +63,8 @@ _SETTINGS = {
 def _settings(session: Session) -> Iterator[Staying]:
     if disk.is_there(session.config):
         yield Staying("profile", session.shown(session.config), "your own text; it holds no key")
+    for draft in left_behind(session.config.parent):
+        yield Staying("file", session.shown(draft), "your text, which `toolsync profile edit` did not take over")
     for name, what in _SETTINGS.items():
         if disk.is_there(session.config.with_name(name)):
             yield Staying("file", session.shown(session.config.with_name(name)), what)

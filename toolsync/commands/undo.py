@@ -6,19 +6,23 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from toolsync.commands import forgetting
-from toolsync.commands.apply import plan_messages
+from toolsync.commands.apply import narrowing, plan_messages
 from toolsync.commands.carry import carry_out, stop_at_unwritable
 from toolsync.commands.describe import described_file
 from toolsync.commands.planning import Plan, plan_undo
 from toolsync.commands.recovering import recovered
 from toolsync.commands.result import Message, Result
+from toolsync.errors import DocumentError, FileError, PlanRefusedError
 from toolsync.session import Session
 
 
 def plan(session: Session, tools: Sequence[str]) -> Plan:
     """What `undo` would do, an interrupted one ended first. See `plan_undo` and `stop_at_unwritable` for the errors."""
     news = recovered(session)
-    planned = plan_undo(session, tools)
+    try:
+        planned = plan_undo(session, tools)
+    except (DocumentError, FileError, PlanRefusedError) as error:
+        raise narrowing(error, "`toolsync undo NAME` gives the others back.", is_narrow=bool(tools)) from error
     stop_at_unwritable(planned)
     return replace(planned, asides=(*news, *planned.asides))
 

@@ -52,6 +52,16 @@ def output(line: str, environ: Mapping[str, str], *, timeout_seconds: float) -> 
     return name, text
 
 
+def program(line: str, environ: Mapping[str, str]) -> str:
+    """The absolute path of the program that `line` runs.
+
+    Raises:
+        SecretError: there is none, or `line` cannot be split into words.
+    """
+    name = words(line)[0]
+    return _found(name, printable(PurePath(name).name, limit=80), environ)
+
+
 def words(line: str, *, platform: str = sys.platform) -> list[str]:
     """`line` as a list of arguments, by the rules of POSIX shells (quotes and backslashes) or of Windows programs.
 
@@ -96,7 +106,8 @@ def _found(program: str, name: str, environ: Mapping[str, str]) -> str:
     if PurePath(program).is_absolute():
         places = [program]
     elif PurePath(program).name != program:
-        raise SecretError(f"'{name}' is named by a relative path", hint="Write it absolute, or put it on PATH.")
+        shown = printable(program, limit=200)
+        raise SecretError(f"'{shown}' is no absolute path", hint="Write it in full, from / on, or put it on PATH.")
     else:
         places = environ.get("PATH", os.defpath).split(os.pathsep)
     for place in places:
