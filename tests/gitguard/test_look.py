@@ -226,6 +226,13 @@ CASES = {
         _bare(".cfg", tracking=False), "outside", file=".tool/settings.json"
     ),
     "yadm": Case(_bare(".local/share/yadm/repo.git", tracking=True), "tracked", file=".tool/settings.json"),
+    "vcsh": Case(_bare(".config/vcsh/repo.d/tools.git", tracking=True), "tracked", file=".tool/settings.json"),
+    "a hidden bare repository of any name": Case(
+        _bare(".my-own.files", tracking=True), "tracked", file=".tool/settings.json"
+    ),
+    "a bare repository that is not hidden": Case(
+        _bare("dotfiles", tracking=True), "tracked", file=".tool/settings.json"
+    ),
     "chezmoi": Case(_chezmoi("dot_tool/private_settings.json"), "copied", "copied", ".tool/settings.json"),
     "chezmoi, below a root of its own": Case(
         _chezmoi("home/exact_dot_tool/settings.json", "home"), "copied", "copied", ".tool/settings.json"

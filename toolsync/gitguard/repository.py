@@ -12,7 +12,8 @@ from toolsync import disk
 _MOST_LINKS = 40
 """As many as Linux follows."""
 
-_DOTFILES = (".dotfiles", ".dotfiles.git", "dotfiles.git", ".cfg", ".config.git", ".myconf")
+_DOTFILES = ("dotfiles", "dotfiles.git")
+"""What a bare repository is called that is not hidden."""
 
 
 @dataclass(frozen=True)
@@ -42,12 +43,22 @@ def enclosing(real: Path) -> tuple[Path, ...]:
 
 
 def dotfiles(home: Path, environ: Mapping[str, str]) -> tuple[WorkTree, ...]:
-    """The bare repositories that people keep the files of `home` in, under the names in use (yadm's too)."""
-    data = environ.get("XDG_DATA_HOME") or str(home / ".local" / "share")
-    config = environ.get("XDG_CONFIG_HOME") or str(home / ".config")
-    yadm = (Path(folder, "yadm", "repo.git") for folder in (data, config))
-    places = dict.fromkeys([*(home / name for name in _DOTFILES), *yadm])
+    """The bare repositories that people keep the files of `home` in: hidden ones in it, yadm's, vcsh's."""
+    data = Path(environ.get("XDG_DATA_HOME") or home / ".local" / "share")
+    config = Path(environ.get("XDG_CONFIG_HOME") or home / ".config")
+    hidden = [place for place in _entries(home) if place.name.startswith(".") and place.name != ".git"]
+    named = [folder / name for folder in (home, data, config) for name in _DOTFILES]
+    yadm = [folder / "yadm" / "repo.git" for folder in (data, config)]
+    vcsh = [place for place in _entries(config / "vcsh" / "repo.d") if place.name.endswith(".git")]
+    places = dict.fromkeys([*hidden, *named, *yadm, *vcsh])
     return tuple(WorkTree(disk.resolve(home), place) for place in places if _is_git_dir(place))
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir())
+    except OSError:  # there is none, or it is not ours to read
+        return []
 
 
 def _is_git_dir(place: Path) -> bool:
