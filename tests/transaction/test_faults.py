@@ -60,6 +60,9 @@ def furnish(home: Path) -> None:
         (home / name).chmod(0o640)
     (home / "link").symlink_to("dotfiles/real")
     os.link(home / "linked", home / "other name")
+    (home / "widened").write_bytes(b"old widened")
+    (home / "widened").chmod(0o600)
+    os.link(home / "widened", home / "its other name")
 
 
 def writes(home: Path) -> list[Write]:
@@ -68,6 +71,7 @@ def writes(home: Path) -> list[Write]:
         write(home / "plain", b"new plain " * 70),
         write(home / "link", b'{"key": "' + KEY + b'"}', private=True),
         write(home / "linked", b"new linked " + KEY, private=True),
+        write(home / "widened", b"new widened", mode=0o640),
         write(home / "new/deep/file", KEY, private=True),
         write(home / "made/goes", None, prune=(home / "made",)),
         write(home / "mode", disk.read(home / "mode").raw, mode=0o600),

@@ -132,7 +132,7 @@ def _verified(state_dir: Path, journal: Journal, foreign: list[Entry], folders: 
 
 def _standing(entry: Entry, journal: Journal, folder: Folder | None) -> Standing:
     now, temp = _hash(folder, entry.name), _hash(folder, entry.temp_name)
-    if now == entry.new and (entry.new != entry.old or _has_mode(entry, folder)):
+    if now == entry.new and _has_mode(entry, folder):
         return "new" if temp in (None, entry.new, entry.old) else "displacing"
     if entry.new is not None and temp != entry.new:
         return "foreign"
@@ -154,6 +154,9 @@ def _hash(folder: Folder | None, name: str) -> str | None:
 
 
 def _has_mode(entry: Entry, folder: Folder | None) -> bool:
+    """Whether the target has the mode that it is to have, where that is not settled by its content."""
+    if sys.platform == "win32" or not (entry.in_place or entry.new == entry.old):
+        return True
     status = folder.status(entry.name) if folder else None
     return status is not None and stat.S_IMODE(status.st_mode) == entry.mode
 
