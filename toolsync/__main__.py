@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any
+
+TYPE_CHECKING = False  # `typing` takes as long as all that is needed for `--version`, and Ctrl-C in it is not ours yet
+if TYPE_CHECKING:
+    from typing import Any
 
 _INTERRUPTED = 130
 
@@ -15,13 +17,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line (default: this process's own); its exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     usual = sys.unraisablehook
-    sys.unraisablehook = partial(_not_lost, usual)
+    sys.unraisablehook = lambda what: _not_lost(usual, what)
     try:
-        return _run(arguments)
+        code = _run(arguments)
     except KeyboardInterrupt:  # pressed before `cli.main` could heed it, or while it did
-        return _interrupted(arguments)
+        code = _interrupted(arguments)
     finally:
         sys.unraisablehook = usual
+    if code == _INTERRUPTED:
+        exec("")  # noqa: S102  else the interpreter, which saw Ctrl-C in a text that it ran, would kill itself at the end
+    return code
 
 
 def _run(arguments: Sequence[str]) -> int:

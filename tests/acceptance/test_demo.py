@@ -31,6 +31,8 @@ def test_the_demonstration_needs_nothing_and_leaves_nothing(machine: Machine, tm
         "ping",
         "undo --yes",
     ]
+    slip = "\nA slip in the address:\n\n$ toolsync profile edit --set base_url=http://GATEWAY/api/v2/nowhere\n"
+    assert f"{slip}~/.config/toolsync/profile.toml is saved.\n" in told
     assert "Applied profile 'work': 1 file created, 4 files changed." in told
     assert "error: http://GATEWAY/api/v2/nowhere/v1/messages (claude-code): nothing answers there (404)" in told
     assert told.endswith("4 files, every byte as it was. The gateway answered 9 requests; nothing left this machine.\n")

@@ -72,17 +72,22 @@ def _acts(session: Session, gateway: LoopbackGateway) -> Iterator[Step]:
     yield Step("toolsync apply --yes", result=_applied(session))
     yield Step("toolsync status", result=status(session, Wish()))
 
-    edit(session, None, [f"base_url={address}/v2/nowhere"])
-    yield Step(f"toolsync profile edit --set base_url={address}/v2/nowhere", "A slip in the address:")
+    yield Step(text="\nA slip in the address:")
+    yield _edited(session, f"base_url={address}/v2/nowhere")
     try:
         yield Step("toolsync apply --yes", result=_applied(session))
     except PingFailedError as error:
         yield Step("toolsync apply --yes", error=error)
-    edit(session, None, [f"base_url={address}"])
-    yield Step(f"toolsync profile edit --set base_url={address}", "Mended:")
+    yield Step(text="\nMended:")
+    yield _edited(session, f"base_url={address}")
     yield Step("toolsync ping", result=ping(session, Wish()))
 
     yield Step("toolsync undo --yes", result=undoing.execute(session, undoing.plan(session, [])))
+
+
+def _edited(session: Session, setting: str) -> Step:
+    edited = edit(session, None, [setting])
+    return Step(f"toolsync profile edit --set {setting}", f"{edited.file.shown} is saved.")
 
 
 def _applied(session: Session) -> Result:
