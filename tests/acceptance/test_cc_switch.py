@@ -259,6 +259,21 @@ def test_what_the_next_click_does_with_our_values_is_said(machine: Machine, swit
     said = [line for line in ran.out.splitlines() if line.startswith("warning: ")]
     text = "warning: At the next click, CC Switch takes our values for {} into 'Own', which is chosen now."
     assert said == [text.format("claude"), text.format("codex")]
+    hint = (
+        "    The way around it: `toolsync undo claude-code codex` where that is applied, "
+        "`toolsync apply --tool cc-switch`, a click on our row there, `toolsync apply`."
+    )
+    assert ran.out.splitlines().count(hint) == 2
+
+
+def test_the_way_around_the_next_click_is_one(machine: Machine, switch: Home) -> None:
+    assert machine.toolsync(*APPLY).code == 0
+    assert machine.toolsync("undo", "claude-code", "codex", "--yes").code == 0
+    assert machine.toolsync(*APPLY, "--tool", "cc-switch").code == 0
+    for app in ("claude", "codex"):
+        switch.click(app, ROW)
+    ran = machine.toolsync(*APPLY)
+    assert (ran.code, "At the next click" in ran.out) == (0, False)
     assert "warning" not in machine.toolsync(*APPLY, "--tool", "cc-switch").out
 
 

@@ -167,7 +167,19 @@ def store_warnings(
         return ()
     live = {row.app for row in plan.tool.files if row.of in planned}
     rows = {Address.parse(file.path).app for file in files if file.container == str(shelf.path) and file.is_change}
-    return tuple(Notice(plan.tool.title, text) for text in shelf.warnings(live, rows))
+    taken = shelf.warnings(live, ())
+    others = [text for text in shelf.warnings(live, rows) if text not in taken]
+    hint = _way_around(plan.tool, live)
+    return (*(Notice(plan.tool.title, text, hint) for text in taken), *(Notice(plan.tool.title, text) for text in others))
+
+
+def _way_around(store: Tool, live: Collection[str]) -> str:
+    """How our values stay out of a row that is not ours."""
+    files = " ".join(dict.fromkeys(row.of for row in store.files if row.of and row.app in live))
+    return (
+        f"The way around it: `toolsync undo {files}` where that is applied, `toolsync apply --tool {store.name}`, "
+        "a click on our row there, `toolsync apply`."
+    )
 
 
 def parting_notices(tool: Tool, shelves: Iterable[Shelf], files: Collection[FilePlan]) -> tuple[Notice, ...]:
