@@ -290,11 +290,22 @@ ROWS: dict[str, dict[str, Row]] = {
             tool="claude-code",
         ),
         "this key declined": Row(
-            [("key_not_approved", "likely")],
+            [("key_not_approved", "sure")],
             {
                 **claude(ANTHROPIC_API_KEY=KEY),
                 ".claude.json": json.dumps({"customApiKeyResponses": {"rejected": [KEY[-20:]]}}),
             },
+            tool="claude-code",
+        ),
+        "this key declined, and another is sent": Row(
+            [("key_not_approved", "likely")],
+            {
+                **claude(ANTHROPIC_API_KEY=KEY, ANTHROPIC_AUTH_TOKEN=KEY),
+                ".claude.json": json.dumps({"customApiKeyResponses": {"rejected": [KEY[-20:]]}}),
+            },
+            tool="claude-code",
+        ),
+    },
             tool="claude-code",
         ),
     },
@@ -335,6 +346,36 @@ ROWS: dict[str, dict[str, Row]] = {
             [("key_helper_failed", "sure")],
             codex("http://h", 'auth = { command = "no-such-program", args = [] }\n'),
             tool="codex",
+        ),
+        "ours, and it fails": Row(
+            [("key_helper_failed", "sure")],
+            {CLAUDE: json.dumps({"apiKeyHelper": "false toolsync key print work"})},
+            tool="claude-code",
+        ),
+        "ours, and the keyring is locked": Row(
+            [("keyring_locked", "sure")],
+            {CLAUDE: json.dumps({"apiKeyHelper": "false toolsync key print work"})},
+            tool="claude-code",
+            home={"vault": Shut(KeyringLockedError("it is locked"))},
+        ),
+        "ours, and there is no keyring": Row(
+            [("keyring_unavailable", "sure")],
+            {CLAUDE: json.dumps({"apiKeyHelper": "false toolsync key print work"})},
+            tool="claude-code",
+            home={"vault": Shut(NoKeyringError("no keyring answers"))},
+        ),
+        "ours, and the keyring holds nothing": Row(
+            [("key_missing", "sure")],
+            {CLAUDE: json.dumps({"apiKeyHelper": "false toolsync key print work"})},
+            tool="claude-code",
+            home={"profile": PROFILE.replace("keyring:work", "keyring:none")},
+        ),
+        "ours, and it was moved": Row(
+            [("key_helper_failed", "sure")],
+            {CLAUDE: json.dumps({"apiKeyHelper": "/old/bin/python -I -m toolsync key print work"})},
+            tool="claude-code",
+            home={"vault": Shut(KeyringLockedError("it is locked"))},
+            says="there is no program /old/bin/python",
         ),
         "a repository's is not run": Row(
             NONE, {"project/.claude/settings.json": json.dumps({"apiKeyHelper": "false"})}, tool="claude-code"
@@ -682,8 +723,9 @@ ROWS: dict[str, dict[str, Row]] = {
         "ten minutes in milliseconds": Row(NONE, claude(API_TIMEOUT_MS="600000"), tool="claude-code"),
         "no limit": Row(NONE, settings(timeout=0)),
         "no number": Row(NONE, settings(timeout="soon")),
+        "no number, and the tool has a limit of its own": Row(NONE, claude(API_TIMEOUT_MS="soon"), tool="claude-code"),
         "the tool's own is nobody's fault": Row(NONE, settings(), tool=demo(f"{DEMO}timeout_seconds = 30\n")),
-        "half a minute": Row([("tool_timeout_too_short", "likely")], settings(timeout=30), says="it waits 30 s"),
+        "half a minute": Row([("tool_timeout_too_short", "likely")], settings(timeout=30), says="lets it wait 30 s"),
         "seconds for milliseconds": Row(
             [("tool_timeout_too_short", "sure")],
             claude(API_TIMEOUT_MS="120"),

@@ -18,6 +18,9 @@ from toolsync.probe.network import Network
 from toolsync.tool import slot
 from toolsync.trace import CREDENTIALS, Answer, path_of
 
+NUMBER = r"[0-9]{1,15}(\.[0-9]{1,6})?"
+"""What counts as a number of seconds or milliseconds."""
+
 _CREDENTIAL_HEADERS = ("authorization", "x-api-key", "api-key", "x-goog-api-key")
 
 
@@ -81,7 +84,7 @@ def timeout(look: Look) -> float | None:
     """How long it waits, in seconds; what is no number leaves the tool's own."""
     for question, unit in (("timeout_seconds", 1.0), ("timeout_ms", 0.001)):
         text = _value(look.found, question)
-        if re.fullmatch(r"\d+(\.\d+)?", text):
+        if re.fullmatch(NUMBER, text):
             return float(text) * unit or None  # 0 is no limit to most
     return look.tool.request.timeout_seconds
 

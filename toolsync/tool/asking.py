@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from toolsync.document.keypath import parse as parse_path
@@ -28,16 +28,9 @@ def request(tool: str, table: Mapping[str, Any], speaks: Sequence[str], readers:
         TemplateError: a header or an alias speaks of no question, a reference names no variable, or a place is no path.
     """
     stated, aliases = table.get("headers", {}), table.get("aliases", {})
-    asked = {question for reader in readers for question in reader.questions}
-    for field, questions in (("headers", stated), ("aliases", aliases.values())):
-        for question in questions:
-            if question not in asked:
-                raise TemplateError(f"{tool}/tool.toml: request.{field} speaks of '{question}', which no trace asks")
+    _stop_at_unasked(tool, {"headers": stated, "aliases": aliases.values()}, readers)
     references = tuple(table.get("references", ()))
-    for spelling in references:
-        if spelling.count(NAME) != 1 or spelling == NAME:
-            hint = 'Write it as the tool does, with NAME for the name: "${NAME}".'
-            raise TemplateError(f"{tool}/tool.toml: request.references: '{spelling}' is no reference", hint=hint)
+    _stop_at_nameless(tool, references)
     environment, runs = tuple(table.get("environment", ())), tuple(table.get("runs", ()))
     for path in (*environment, *runs):
         parse_path(path)
@@ -54,6 +47,21 @@ def request(tool: str, table: Mapping[str, Any], speaks: Sequence[str], readers:
         timeout_seconds=table.get("timeout_seconds"),
         limit=table.get("limit", ""),
     )
+
+
+def _stop_at_unasked(tool: str, fields: Mapping[str, Iterable[str]], readers: Sequence[Reader]) -> None:
+    asked = {question for reader in readers for question in reader.questions}
+    for field, questions in fields.items():
+        for question in questions:
+            if question not in asked:
+                raise TemplateError(f"{tool}/tool.toml: request.{field} speaks of '{question}', which no trace asks")
+
+
+def _stop_at_nameless(tool: str, references: Sequence[str]) -> None:
+    for spelling in references:
+        if spelling.count(NAME) != 1 or spelling == NAME:
+            hint = 'Write it as the tool does, with NAME for the name: "${NAME}".'
+            raise TemplateError(f"{tool}/tool.toml: request.references: '{spelling}' is no reference", hint=hint)
 
 
 def processes(

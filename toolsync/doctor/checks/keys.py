@@ -263,4 +263,6 @@ def held_back(look: Look) -> Iterator[Finding]:
             continue
         if any(credential.value.reveal().endswith(end) for end in ends):
             text = f"the key at {place(look, credential.where)} was declined once: {at_line(look, look.where(answer))}"
-            yield Finding("key_not_approved", "likely", (text,), values(look, credential.where), credential.where)
+            is_only = len(look.effective.credentials) == 1
+            certainty: Certainty = "sure" if is_only else "likely"
+            yield Finding("key_not_approved", certainty, (text,), values(look, credential.where), credential.where)

@@ -34,12 +34,25 @@ def _other_key(look: Look, credential: Credential) -> Finding | None:
     """The profile's key waits at the same question, and another one is sent."""
     if credential.question not in CREDENTIALS or credential.value is None or credential.kind == "command":
         return None
+    hidden = _hidden_variable(look, credential)
+    if hidden is not None:
+        return hidden
     below = [one for one in _below(look, credential.question) if one.layer and one.value != credential.value.reveal()]
     own = look.world.key if below else None  # the keyring is opened only where it tells something
     if not isinstance(own, Secret) or own == credential.value:
         return None
     ours = next((one for one in below if one.value == own.reveal()), None)
     return None if ours is None else _shadow(look, credential.question, ours)
+
+
+def _hidden_variable(look: Look, credential: Credential) -> Finding | None:
+    """The profile's key is in the environment, under a name that a file of the tool's gives another value."""
+    answer, own = look.found[credential.question], look.world.key
+    given = look.world.session.places.environ.get(answer.slot[1:], "") if answer.slot.startswith("$") else ""
+    if not given or not isinstance(own, Secret) or given != own.reveal() or own == credential.value:
+        return None
+    lines = (f"passed over: {answer.slot} in the environment", f"used: {place(look, credential.where)}")
+    return Finding("config_shadowed", "sure", lines, values(look, credential.where), credential.where)
 
 
 def _misplaced(look: Look, question: str) -> Finding | None:
