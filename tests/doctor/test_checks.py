@@ -306,9 +306,6 @@ ROWS: dict[str, dict[str, Row]] = {
             tool="claude-code",
         ),
     },
-            tool="claude-code",
-        ),
-    },
     "helper": {
         "it prints the key": Row(NONE, {CLAUDE: json.dumps({"apiKeyHelper": f"echo {KEY}"})}, tool="claude-code"),
         "no command": Row(NONE, claude(ANTHROPIC_AUTH_TOKEN=KEY), tool="claude-code"),
