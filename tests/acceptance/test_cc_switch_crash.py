@@ -34,7 +34,8 @@ def test_killed_at_any_step(machine: Machine, switch: Home) -> None:
     with steps(nothing) as made:
         assert machine.toolsync(*APPLY).code == 0
     outcomes = []
-    for at in sampled([at for at, call in enumerate(made, 1) if call in ("replace", "unlink", "rmdir")]):
+    moving = ("exchange", "place", "replace", "unlink", "rmdir")
+    for at in sampled([at for at, call in enumerate(made, 1) if call in moving]):
         shutil.rmtree(machine.home)
         shutil.copytree(machine.place / "kept", machine.home, symlinks=True)
         assert dies(machine.home, at, lambda _home: machine.toolsync(*APPLY)), at
