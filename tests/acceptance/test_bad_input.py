@@ -118,7 +118,7 @@ BAD = {
         _both(_file(CODEX, "a = 1\n[b\n"), _file(CLAUDE, "{")),
         APPLY,
         "~/.claude/settings.json:1:1: unclosed '{'\n~/.codex/config.toml:2:3: this header lacks its closing ']'",
-        MEND,
+        f"{MEND} `--tool NAME` applies one tool alone.",
     ),
     "no UTF-8": Bad(_file(CLAUDE, b'{"a": "\xff"}'), APPLY, "~/.claude/settings.json:1:8: not UTF-8 text"),
     "a list where a table should be": Bad(

@@ -6,16 +6,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from toolsync import memory as memories
+from toolsync import registry
 from toolsync.commands import forgetting
 from toolsync.commands.carry import carry_out, stop_at_unwritable
 from toolsync.commands.describe import described_file, described_tool, left_messages, skipped_message
+from toolsync.commands.fitting import remembered_tools
 from toolsync.commands.guarding import still_exposed, stop_at_exposed
 from toolsync.commands.helper_check import helper_complaints
 from toolsync.commands.pinging import Pinged, failures, ping_all, requests
 from toolsync.commands.planning import Plan, Wish, plan_apply
 from toolsync.commands.recovering import recovered
 from toolsync.commands.result import DONE, PROBLEM, REFUSED, Message, Result
-from toolsync.errors import DocumentError, FileError, PingFailedError, PlanRefusedError, ToolsyncError
+from toolsync.errors import DocumentError, FileError, PingFailedError, PlanRefusedError
 from toolsync.session import Session
 
 
@@ -41,7 +44,9 @@ def plan(session: Session, wish: Wish, options: Options) -> Plan:
     try:
         planned = plan_apply(session, wish)
     except (DocumentError, FileError, PlanRefusedError) as error:
-        raise narrowing(error, "`--tool NAME` applies the others.", is_narrow=bool(wish.tools)) from error
+        if not wish.tools and len(_found(session, wish)) > 1:
+            error.hint = f"{error.hint} `--tool NAME` applies one tool alone.".strip()
+        raise
     stop_at_exposed(session, planned.files)
     stop_at_unwritable(planned)
     if options.ping:
@@ -49,10 +54,12 @@ def plan(session: Session, wish: Wish, options: Options) -> Plan:
     return replace(planned, asides=(*news, *planned.asides))
 
 
-def narrowing(error: ToolsyncError, advice: str, *, is_narrow: bool) -> ToolsyncError:
-    """The error, with how to go on with the other tools, unless some were named already."""
-    error.hint = error.hint if is_narrow else f"{error.hint} {advice}".strip()
-    return error
+def _found(session: Session, wish: Wish) -> set[str]:
+    """The tools that take part where none is named."""
+    profile, known = session.profiles().get(wish.profile), registry.tools(session.config.parent)
+    installed = {name for name, tool in known.items() if registry.is_installed(tool, session.places)}
+    named = {name for name, overrides in profile.tool.items() if overrides.get("paths")}
+    return {*installed, *named, *remembered_tools(memories.read(memories.path_in(session.state)))}
 
 
 def stop_at_loss(planned: Plan) -> None:

@@ -170,7 +170,10 @@ def store_warnings(
     taken = shelf.warnings(live, ())
     others = [text for text in shelf.warnings(live, rows) if text not in taken]
     hint = _way_around(plan.tool, live)
-    return (*(Notice(plan.tool.title, text, hint) for text in taken), *(Notice(plan.tool.title, text) for text in others))
+    return (
+        *(Notice(plan.tool.title, text, hint) for text in taken),
+        *(Notice(plan.tool.title, text) for text in others),
+    )
 
 
 def _way_around(store: Tool, live: Collection[str]) -> str:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from toolsync import memory as memories
 from toolsync.commands import forgetting
-from toolsync.commands.apply import narrowing, plan_messages
+from toolsync.commands.apply import plan_messages
 from toolsync.commands.carry import carry_out, stop_at_unwritable
 from toolsync.commands.describe import described_file
+from toolsync.commands.fitting import remembered_tools
 from toolsync.commands.planning import Plan, plan_undo
 from toolsync.commands.recovering import recovered
 from toolsync.commands.result import Message, Result
@@ -22,7 +24,9 @@ def plan(session: Session, tools: Sequence[str]) -> Plan:
     try:
         planned = plan_undo(session, tools)
     except (DocumentError, FileError, PlanRefusedError) as error:
-        raise narrowing(error, "`toolsync undo NAME` gives the others back.", is_narrow=bool(tools)) from error
+        if not tools and len(remembered_tools(memories.read(memories.path_in(session.state)))) > 1:
+            error.hint = f"{error.hint} `toolsync undo NAME` gives one tool back alone.".strip()
+        raise
     stop_at_unwritable(planned)
     return replace(planned, asides=(*news, *planned.asides))
 
