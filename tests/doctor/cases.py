@@ -142,6 +142,12 @@ def diagnosed(stage: Stage, *options: str) -> Diagnosed:
     return Diagnosed(code, out, err, tuple(stage.listeners.asked[before:]))
 
 
+def examined(stage: Stage) -> Diagnosed:
+    """The same; and if nothing is found, once more with `--deep`, as people do who know that something is wrong."""
+    said = diagnosed(stage)
+    return said if said.causes else diagnosed(stage, "--deep")
+
+
 def _child(argv: Sequence[str], environ: Mapping[str, str], folder: Path) -> tuple[int, str, str]:
     done = subprocess.run(
         argv,
@@ -161,8 +167,7 @@ def _here(stage: Stage, arguments: Sequence[str], environ: Mapping[str, str]) ->
     out, err = io.StringIO(), io.StringIO()
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
         enter(patch, environ, stage.project)
-        if stage.root.is_dir():
-            patch.setattr(context, "this_machine", lambda: replace(this_machine(), root=stage.root))
+        patch.setattr(context, "this_machine", lambda: replace(this_machine(), root=stage.root))
         code = main(arguments)
     return code, out.getvalue(), err.getvalue()
 

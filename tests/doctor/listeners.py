@@ -106,7 +106,7 @@ def listening(behaviour: Mapping[str, Data]) -> Iterator[Listeners]:
     """The listeners of a case by name, all of them up.
 
     Args:
-        behaviour: `server_behaviour.listeners`: each `http`, `https`, `proxy`, `closed` or `silent`.
+        behaviour: `server_behaviour.listeners`: each `http`, `https`, `proxy`, `closed`, `silent` or `blackhole`.
 
     Raises:
         ValueError: it says something that no listener here can do.
@@ -373,12 +373,28 @@ def _silent(*_: object) -> Iterator[int]:
         yield int(listener.getsockname()[1])
 
 
+@contextmanager
+def _blackhole(*_: object) -> Iterator[int]:
+    """A port whose queue is full, so that whoever knocks gets no answer at all."""
+    with ExitStack() as stack:
+        listener = stack.enter_context(socket.socket())
+        listener.bind((_HOST, 0))
+        listener.listen(0)
+        for _knock in range(2):
+            waiting = stack.enter_context(socket.socket())
+            waiting.setblocking(False)
+            with suppress(BlockingIOError):
+                waiting.connect(listener.getsockname())
+        yield int(listener.getsockname()[1])
+
+
 _KINDS: Mapping[str, Callable[[str, Data, Listeners], Any]] = {
     "http": _serving,
     "https": _serving,
     "proxy": _serving,
     "closed": _closed,
     "silent": _silent,
+    "blackhole": _blackhole,
 }
 
 

@@ -635,14 +635,14 @@ ROWS: dict[str, dict[str, Row]] = {
     "incomplete": {
         "address and model": Row(NONE, settings()),
         "neither": Row(NONE, {OWN: "{}"}),
-        "no model": Row([("config_incomplete", "likely")], {OWN: json.dumps({"url": GATEWAY})}, says="which model"),
+        "no model": Row([("config_incomplete", "open")], {OWN: json.dumps({"url": GATEWAY})}, says="which model"),
         "a model that an alias stands for": Row(
             NONE,
             claude(ANTHROPIC_BASE_URL=ROOT, ANTHROPIC_MODEL="sonnet", ANTHROPIC_DEFAULT_SONNET_MODEL="m"),
             tool="claude-code",
         ),
         "an alias that stands for nothing here": Row(
-            [("config_incomplete", "likely")],
+            [("config_incomplete", "open")],
             claude(ANTHROPIC_BASE_URL=ROOT, ANTHROPIC_MODEL="sonnet"),
             tool="claude-code",
         ),

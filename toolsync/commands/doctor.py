@@ -128,7 +128,7 @@ def _probes(told: Sequence[tuple[Look, Sequence[Finding]]], options: Options) ->
 
 def _probed(look: Look, *, is_deep: bool) -> Probed:
     effective = look.effective
-    way = reach(effective.url, effective.network)
+    way = reach(effective.url, effective.network, look.world.session.places.root)
     if way.end is not None:
         return Probed(way)
     return Probed(way, inquire(_request(look), is_deep=is_deep))

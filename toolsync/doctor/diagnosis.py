@@ -51,15 +51,21 @@ def diagnosis(effective: Effective, offline: Sequence[Finding], probed: Probed |
         found = _merged([*sure, *(_asides(probed) if probed is not None else [])])
         return Diagnosis(effective, _state(found, probed), found, tuple(_ruled_out(probed)))
     reasons = [finding for finding in offline if _explains(finding, probe)]
-    reasons.sort(key=lambda finding: ("sure", "likely", "open").index(finding.certainty))
+    reasons.sort(key=lambda finding: _rank(finding, probe))
     if reasons:
         primary = replace(reasons[0], evidence=(*reasons[0].evidence, *probe.evidence))
         found = _merged([primary, *sure])
     elif not probe.cause:
-        found = _merged(sure)
+        found = _merged([*sure, *(finding for finding in offline if finding.certainty == "likely")])
     else:
         found = _merged([probe, *sure])
     return Diagnosis(effective, _state(found, probed), found, tuple(_ruled_out(probed)))
+
+
+def _rank(finding: Finding, probe: Finding) -> tuple[int, bool]:
+    """The surest first; then what is of the same kind as the trouble, for a key is refused because of a key."""
+    is_kin = named(finding.cause).group == named(probe.cause).group
+    return ("sure", "likely", "open").index(finding.certainty), not is_kin
 
 
 def _merged(findings: Sequence[Finding]) -> tuple[Finding, ...]:

@@ -140,11 +140,20 @@ class Talk:
         usual = "max_output_tokens" if self.request.dialect == "openai-responses" else "max_tokens"
         return self.request.limit_name or usual
 
+    @property
+    def model(self) -> str:
+        """Whom it asks; where its settings leave that open, as its vendor's tools do."""
+        if self.request.model or self.request.dialect == "openai-chat":
+            return self.request.model or next(iter(self.models), "")
+        usual = _USUAL[self.request.dialect]
+        family = usual.partition("-")[0]
+        return next((model for model in self.models if family in model), usual)
+
     def values(self, exchange: Exchange) -> dict[str, str]:
         """What fills a cause's sentences."""
-        near = _near(self.request.model, self.models)
+        near = _near(self.model, self.models)
         parts = urlsplit(self.request.url)
-        told = {"url": exchange.url, "model": self.request.model, "host": parts.hostname or "", "near": near}
+        told = {"url": exchange.url, "model": self.model, "host": parts.hostname or "", "near": near}
         return {name: text for name, text in told.items() if text} | {"words": exchange.words}
 
     def list_models(self, *, what: What = "models", network: Network | None = None, is_keyed: bool = True) -> Exchange:
@@ -159,7 +168,7 @@ class Talk:
     def ask(self, *, what: What = "question", limit_name: str = "", headers: bool = True) -> Exchange:
         """The tool's own request, as small as it can be."""
         request = self.request
-        body = _body(request.dialect, request.model, limit_name or self.limit_name)
+        body = _body(request.dialect, self.model, limit_name or self.limit_name)
         sent = self._headers(request.credentials, with_own=headers)
         return self._sent(what, "POST", request.url, body, sent)[0]
 
@@ -184,7 +193,7 @@ class Talk:
 
     def _listened(self) -> Exchange:
         request = self.request
-        body = {**_body(request.dialect, request.model, self.limit_name), "stream": True}
+        body = {**_body(request.dialect, self.model, self.limit_name), "stream": True}
         sent = {**self._headers(request.credentials, with_own=True), "accept": "text/event-stream"}
         heard = streams.listen(request.url, body, sent, self._network, request.dialect)
         self._heard = heard
@@ -214,7 +223,7 @@ class Talk:
         if not self._may(is_billable=True):
             return None
         request = self.request
-        body = _body(request.dialect, request.model, self.limit_name, text=_CODE * (40_000 // len(_CODE)))
+        body = _body(request.dialect, self.model, self.limit_name, text=_CODE * (40_000 // len(_CODE)))
         sent = {**self._headers(request.credentials, with_own=True), **_CLIENT_HEADERS}
         return self._sent("deep", "POST", request.url, body, sent)[0]
 
@@ -222,8 +231,10 @@ class Talk:
         """Another dialect's route at the same base, with an empty question, which costs nothing anywhere."""
         if not self._may(is_billable=False):
             return None
-        root = self.request.base.strip().rstrip("/")
-        url = (root.removesuffix("/v1") if dialect == "anthropic-messages" else root) + PATHS[dialect]
+        root = self.request.base.strip().rstrip("/").removesuffix("/v1")
+        is_versioned = root != self.request.base.strip().rstrip("/") or self.request.dialect == "anthropic-messages"
+        url = f"{root}/v1" if is_versioned and dialect != "anthropic-messages" else root
+        url += PATHS[dialect]
         return self._sent("other API", "POST", url, {}, self._headers(self.request.credentials))[0]
 
     def try_address(self, candidate: Candidate) -> Exchange | None:
@@ -242,9 +253,11 @@ class Talk:
         if first is None or not self._may(is_billable=False):
             return None
         header = "x-api-key" if first[0] == "authorization" else "authorization"
+        sent = self._headers({header: first[1]})
+        if self.models:  # which are open to everybody: an empty question costs nothing either
+            return header, self._sent("other header", "POST", self.request.url, {}, sent)[0]
         url = models_url(self.request.dialect, self.request.base)
-        exchange, _ = self._sent("other header", "GET", url, None, self._headers({header: first[1]}))
-        return header, exchange
+        return header, self._sent("other header", "GET", url, None, sent)[0]
 
     def _may(self, *, is_billable: bool) -> bool:
         billed = sum(exchange.is_billable for exchange in self.exchanges)
@@ -326,6 +339,9 @@ def _near(model: str, models: Sequence[str]) -> str:
         return ""
     return next(iter(get_close_matches(model, models, n=1, cutoff=0.6)), "")
 
+
+_USUAL = {"anthropic-messages": "claude-sonnet-4-5", "openai-responses": "gpt-5"}
+"""A model of the kind that tools ask for of their own accord."""
 
 _CLIENT_HEADERS = {
     "user-agent": "claude-cli/2.1 (external, cli)",

@@ -77,4 +77,10 @@ def _cause(base: str, right: str) -> str:
         return "path_duplicate_v1"
     if right == f"{base}/v1":
         return "path_missing_v1"
-    return "path_extra_segment" if base.startswith(right) else "path_missing_prefix"
+    return "path_extra_segment" if _holds(base, right) else "path_missing_prefix"
+
+
+def _holds(base: str, right: str) -> bool:
+    """Whether `base` has all segments of `right`, in their order, and more."""
+    segments = iter(base.split("/"))
+    return all(segment in segments for segment in right.split("/"))

@@ -188,7 +188,7 @@ def _refused(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:
     """A credential is not taken: by neither request, so that it is no passing mood; is it the header, or the key?"""
     if listed.status in (401, 403) or listed.is_ok:
         other = talk.try_header()
-        if other is not None and other[1].is_ok:
+        if other is not None and (other[1].is_ok or (listed.is_ok and other[1].status in _OF_EMPTY)):
             headers = {"header": next(iter(talk.request.credentials), ""), "read_header": other[0]}
             return Inquiry(cause="key_wrong_header", values={**talk.values(asked), **headers})
     if not listed.is_ok and asked.cause == listed.cause:
@@ -196,6 +196,10 @@ def _refused(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:
         if bare.is_ok:
             return Inquiry(cause=asked.cause, certainty=asked.certainty, values=talk.values(asked))
     return Inquiry(cause=asked.cause, certainty=asked.certainty, values=talk.values(asked))
+
+
+_OF_EMPTY = (400, 422)
+"""How an empty question is refused by whoever let it in."""
 
 
 def _limited(talk: Talk, asked: Exchange) -> Inquiry:

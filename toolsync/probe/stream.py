@@ -20,6 +20,9 @@ _LONGEST = 2**18
 _BUFFERED_WAIT_MS = 400
 """A shorter wait before everything comes at once shows nothing: a fast server may just be done."""
 
+_STALLED_MS = 5_000
+"""So long a silence before the end is more than a break."""
+
 _TOKENS_THAT_TAKE_TIME = 12
 """So many events need their time to be made, at any speed that is sold."""
 
@@ -34,6 +37,7 @@ class Stream:
         events_ms: when each event that carries data came.
         total_ms: when it ended, or we stopped.
         is_ended: whether its last event came, as the dialect says which that is.
+        is_left: whether we stopped listening, for it was enough.
         fault: the exception that ended it early, if one did.
     """
 
@@ -42,6 +46,7 @@ class Stream:
     events_ms: tuple[int, ...] = ()
     total_ms: int = 0
     is_ended: bool = False
+    is_left: bool = False
     fault: Exception | None = None
 
     @property
@@ -84,7 +89,7 @@ def listen(
             for chunk in answer.iter_bytes():
                 heard.takes(chunk)
                 if heard.is_enough or heard.since() > network.read_seconds * 1000:
-                    break
+                    return replace(heard.stream, is_left=True)
     except Exception as error:  # noqa: BLE001  every exception is a result
         return replace(heard.stream, fault=error)
     return heard.stream
@@ -161,7 +166,7 @@ def fault(stream: Stream, asked: Asked) -> Fault | None:
     told = read(stream.answer, asked)
     if told.cause and told.certainty != "open":  # an error in the midst of it
         return Fault(told.cause, told.certainty, told.words)
-    if stream.fault is not None or not stream.is_ended:
+    if stream.fault is not None or not (stream.is_ended or stream.is_left):
         return _broken(stream)
     return None
 
@@ -183,8 +188,8 @@ def _without_events(stream: Stream, asked: Asked) -> Fault | None:
 
 def _broken(stream: Stream) -> Fault:
     count = len(stream.events_ms)
-    if type(stream.fault).__name__ == "ReadTimeout":
-        waited = stream.total_ms - (stream.events_ms[-1] if stream.events_ms else stream.headers_ms)
+    waited = stream.total_ms - (stream.events_ms[-1] if stream.events_ms else stream.headers_ms)
+    if type(stream.fault).__name__ == "ReadTimeout" or waited >= _STALLED_MS:
         return Fault("stream_stalled", "sure", f"silent for {waited / 1000:.1f} s after {count} events")
     return Fault("stream_truncated", "sure", f"ended after {count} events, and the last one is missing")
 

@@ -109,12 +109,13 @@ class _Place:
         return shown(f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}")
 
 
-def reach(url: str, network: Network) -> Reach:
+def reach(url: str, network: Network, root: Path = Path("/")) -> Reach:
     """Go as far as a request would, and send none.
 
     Args:
         url: an address that can be parsed.
         network: proxy and trust.
+        root: of the file system, which tells whether this is a machine within another.
     """
     parts = urlsplit(url.strip())
     place = _Place(parts.hostname or "", parts.port or _PORTS.get(parts.scheme.lower(), 443))
@@ -124,7 +125,7 @@ def reach(url: str, network: Network) -> Reach:
     name, addresses = _resolved(place)
     if name.is_end:
         return Reach(url, (name,))
-    ports, open_one = _ports(place, addresses)
+    ports, open_one = _ports(place, addresses, root)
     steps = [name, *ports]
     if open_one is None or parts.scheme.lower() != "https":
         return Reach(url, tuple(steps))
@@ -162,14 +163,16 @@ class _Try:
     elapsed_ms: int
 
 
-def _ports(place: _Place, addresses: Sequence[tuple[Any, ...]]) -> tuple[list[Step], tuple[Any, ...] | None]:
+def _ports(
+    place: _Place, addresses: Sequence[tuple[Any, ...]], root: Path
+) -> tuple[list[Step], tuple[Any, ...] | None]:
     """Every address tried at once; the first that is open."""
     unique = list({one[4][0]: (one[0], one[4]) for one in addresses}.values())
     with ThreadPoolExecutor(max_workers=len(unique)) as pool:
         tries = list(pool.map(_tried, unique))
     open_ones = [one for one in tries if not one.fault]
     if not open_ones:
-        return [_shut(place, tries)], None
+        return [_shut(place, tries, is_guest=_is_guest(root))], None
     detours = [_detour(place, one, open_ones[0]) for one in tries if one.fault]
     reached = Step("port", str(place), "", f"{open_ones[0].number} is open", open_ones[0].elapsed_ms)
     return [*(step for step in detours if step), reached], (open_ones[0].family, open_ones[0].where)
@@ -202,13 +205,13 @@ def _connected(address: tuple[Any, ...]) -> socket.socket:
     return connection
 
 
-def _shut(place: _Place, tries: Iterable[_Try]) -> Step:
+def _shut(place: _Place, tries: Iterable[_Try], *, is_guest: bool) -> Step:
     said = "; ".join(f"{one.number}: {_WORDS.get(one.fault, one.fault)}" for one in tries)
     faults = {one.fault for one in tries}
     slowest = max(one.elapsed_ms for one in tries)
     if faults == {"timeout"}:
         return Step("port", str(place), "connect_timeout", said, slowest, is_end=True)
-    if faults == {"refused"} and _is_named_loopback(place) and _is_guest():
+    if faults == {"refused"} and _is_named_loopback(place) and is_guest:
         return Step("port", str(place), "wrong_loopback", said, slowest, is_end=True)
     return Step("port", str(place), "connection_refused", said, slowest, is_end=True)
 
@@ -230,12 +233,12 @@ def _is_named_loopback(place: _Place) -> bool:
     return place.host == "localhost" or place.host.endswith(".localhost")
 
 
-def _is_guest() -> bool:
+def _is_guest(root: Path) -> bool:
     """Whether this is a container or WSL, whose loopback is not that of the machine around it."""
-    if any(Path(mark).exists() for mark in ("/.dockerenv", "/run/.containerenv")):
+    if any((root / mark).exists() for mark in (".dockerenv", "run/.containerenv")):
         return True
     try:
-        return "microsoft" in Path("/proc/version").read_text(encoding="utf-8", errors="replace").lower()
+        return "microsoft" in (root / "proc" / "version").read_text(encoding="utf-8", errors="replace").lower()
     except OSError:
         return False
 

@@ -94,7 +94,7 @@ def incomplete(look: Look) -> Iterator[Finding]:
     where = look.where(base)
     if model is not None and not model.value:
         line = f"{place(look, where)} sets the address, and nothing says which model to ask for"
-        yield Finding("config_incomplete", "likely", (line,), values(look, where), where)
+        yield Finding("config_incomplete", "open", (line,), values(look, where), where)
     elif lacking and same("base_url", base.value, look.wanted.get("base_url", "")):
         line = f"{place(look, where)} sets the address, and what the profile sets beside it is missing: {lacking[0]}"
         yield Finding("config_incomplete", "likely", (line,), values(look, where), where)
