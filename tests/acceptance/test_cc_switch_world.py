@@ -134,7 +134,8 @@ def test_a_row_that_is_switched_on_is_left_as_it_is_and_not_taken_away(machine: 
         ran = machine.toolsync(*APPLY)
         assert (ran.code, "CC Switch: OpenCode is left out: its row is switched on" in ran.out) == (0, True), ran.out
         said = "error: our row for opencode (profile 'work') is switched on, so that the app's own file holds a copy\n"
-        said += "  hint: Switch it off in CC Switch, then run the command again.\n"
+        said += "  hint: Switch it off in CC Switch, then run the command again."
+        said += " `toolsync undo NAME` gives one tool back alone.\n"
         assert machine.toolsync("undo", "--yes").said == (2, said)
     own.write_text("{}\n")
     assert machine.toolsync(*APPLY).code == 0
