@@ -208,6 +208,9 @@ def _status(data: Mapping[str, Any]) -> Iterator[Line]:
         for tool in data["tools"]
         for file in tool["files"]
     ]
+    if data["applied_profile"]:
+        other = f"; held against '{data['profile']}'" if data["profile"] not in (None, data["applied_profile"]) else ""
+        yield Line(f"Profile '{data['applied_profile']}' is applied{other}.", "look" if other else "")
     yield from columns(rows, ("Tool", "File", "Last applied vs now", "Now vs profile"))
     for tool in data["tools"]:
         for file in tool["files"]:
@@ -215,9 +218,6 @@ def _status(data: Mapping[str, Any]) -> Iterator[Line]:
     if data["waiting"]:
         verb = "waits" if data["waiting"] == 1 else "wait"
         yield Line(f"{counted(data['waiting'], 'file')} {verb} for `toolsync apply`.", "look")
-    if data["applied_profile"]:
-        other = f"; held against '{data['profile']}'" if data["profile"] not in (None, data["applied_profile"]) else ""
-        yield Line(f"Profile '{data['applied_profile']}' is applied{other}.", "look" if other else "")
 
 
 def _drifted(file: Mapping[str, Any]) -> Iterator[Line]:

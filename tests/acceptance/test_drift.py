@@ -35,6 +35,7 @@ def test_nothing_drifts_right_after_apply(applied: Machine) -> None:
     assert (status.code, diff.code) == (0, 0)
     assert diff.out == "Nothing to change.\n"
     assert status.out.splitlines() == [
+        "Profile 'work' is applied.",
         "Tool         File                     Last applied vs now  Now vs profile",
         "claude-code  ~/.claude/settings.json  as applied           as the profile wants",
         "codex        ~/.codex/config.toml     as applied           as the profile wants",

@@ -96,7 +96,7 @@ def test_undo_names_a_file_that_is_gone(ready: Machine) -> None:
 
 def test_status_names_the_profile_that_is_applied_and_a_variable_that_is_not_set(ready: Machine) -> None:
     assert ready.toolsync(*APPLY).code == 0
-    assert "\nProfile 'work' is applied.\n" in ready.toolsync("status").out
+    assert ready.toolsync("status").out.startswith("Profile 'work' is applied.\nTool ")
     ready.profile(key="env:NOT_SET")
     assert "warning: env:NOT_SET is not set here" in ready.toolsync("status").out
 

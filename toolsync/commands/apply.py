@@ -137,10 +137,9 @@ def _data(session: Session, planned: Plan, pinged: Iterable[Pinged]) -> dict[str
 def _stop_at_failure(pinged: Sequence[Pinged], options: Options) -> None:
     failed = list(failures(pinged))
     if failed and not options.force:
-        advice = dict.fromkeys(one.hint for one in failed)
         raise PingFailedError(
             "\n".join(one.text for one in failed),
-            hint=f"{' '.join(advice)} Nothing was written. `--tool` narrows, `--force` writes all the same.",
+            hint=f"{failed[0].hint} Nothing was written. `--tool` narrows, `--force` writes all the same.",
             cause=next(one.ping.cause for one in pinged if one.problem),
         )
 
