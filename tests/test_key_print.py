@@ -213,8 +213,12 @@ def test_closed_descriptors_make_no_noise(tmp_path: Path, closed: str) -> None:
 
 
 @posix
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["ended", "interrupted"])
-def test_one_that_is_ended_ends_the_program_it_asked(tmp_path: Path, number: signal.Signals) -> None:
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [(signal.SIGTERM, ""), (signal.SIGINT, "toolsync: interrupted\n")],
+    ids=["ended", "interrupted"],
+)
+def test_one_that_is_ended_ends_the_program_it_asked(tmp_path: Path, number: signal.Signals, said: str) -> None:
     note = tmp_path / "note"
     config = profile_file(tmp_path, f"command:/bin/sh -c 'echo $$ > \"{note}\"; exec sleep 300'")
     with interrupts():
@@ -225,7 +229,7 @@ def test_one_that_is_ended_ends_the_program_it_asked(tmp_path: Path, number: sig
         time.sleep(0.02)
     process.send_signal(number)
     out, err = process.communicate(timeout=20)
-    assert (process.returncode, out, err) == (128 + number, "", "")
+    assert (process.returncode, out, err) == (128 + number, "", said)
     with pytest.raises(ProcessLookupError):
         os.kill(int(note.read_text()), 0)
 

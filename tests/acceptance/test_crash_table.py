@@ -237,6 +237,7 @@ def _share(room: Room, points: Sequence[int], outcome: Callable[[Room, int], str
 def rooms(another: Callable[[], Machine], monkeypatch: pytest.MonkeyPatch) -> list[Room]:
     needs(tracer.can_trace(), "a system that lets processes be traced (Linux on x86-64)")
     monkeypatch.setattr("toolsync.session.datetime", Frozen)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # only the first room's child would write it
     return [Room(another()) for _ in range(min(os.cpu_count() or 1, 4))]
 
 
