@@ -161,7 +161,7 @@ def _headers(look: Look) -> Mapping[str, str | Secret]:
     for question, header in look.tool.request.headers.items():
         value = _value(look.found, question)
         if question not in CREDENTIALS and value:
-            found[header.lower()] = value
+            found[header.lower()] = _guarded(header, value)
     return found
 
 
