@@ -127,7 +127,9 @@ def test_what_stands_in_a_file_that_cannot_be_read_is_unknown(
     spoil(applied.home / CODEX)
     status, data = applied.toolsync("status"), applied.toolsync("status", "--json").json["data"]
     assert status.code == 1
-    first, *rest = [line for line in status.out.splitlines() if not line.startswith(("Tool ", "claude-code "))]
+    first, *rest = [
+        line for line in status.out.splitlines() if not line.startswith(("Profile ", "Tool ", "claude-code "))
+    ]
     assert first == "codex        ~/.codex/config.toml     unknown              unknown"
     assert [line for line in rest if line.startswith("problem: ")] == [rest[0]]
     assert said in rest[0]

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.machine import Machine
+from tests.key_print import interrupts
 
 SAID = "error: interrupted; nothing more was done\n"
 
@@ -44,14 +45,15 @@ def _run(machine: Machine, prelude: str, *arguments: str) -> subprocess.Complete
     """The command line in a process of its own, in which `prelude` has run first."""
     start = f"import sys; sys.path.insert(0, {_REPOSITORY!r})\n{prelude}"
     start += "\nfrom toolsync.__main__ import main; sys.exit(main())"
-    return subprocess.run(
-        [sys.executable, "-c", start, *arguments],
-        env={"HOME": str(machine.home), "PATH": "/nowhere", "TOOLSYNC_CONFIG": str(machine.config)},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+    with interrupts():
+        return subprocess.run(
+            [sys.executable, "-c", start, *arguments],
+            env={"HOME": str(machine.home), "PATH": "/nowhere", "TOOLSYNC_CONFIG": str(machine.config)},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
 
 
 @pytest.mark.parametrize("module", ["toolsync", "typer", "toolsync.commands.status"])
