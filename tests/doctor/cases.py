@@ -100,6 +100,11 @@ class Stage:
         """What stands for the file system's root: a case may speak of files of the system's own."""
         return self.place / "root"
 
+    @property
+    def whole_environ(self) -> dict[str, str]:
+        """The variables of a command that is run there."""
+        return {"HOME": str(self.home), "PATH": os.defpath, "LANG": "C.UTF-8", **self.environ}
+
     def write(self, path: Path, text: str) -> None:
         if not path.is_relative_to(self.place):
             path = self.root / path.relative_to(path.anchor)
@@ -123,18 +128,24 @@ def realised(place: Path, case: Data, *, fixed: bool = False) -> Iterator[Stage]
             config, said = _mended(config, said, stage.filled(case["fixed"]))
         with _process(stage, said.get("process")):
             stage.environ |= {name: str(value) for name, value in (said.get("env") or {}).items()}
-            files = said.get("files") or []
-            for file in files:
-                stage.write(Path(file["path"]), file["text"])
-            _tool(stage, config, {file["path"]: file["text"] for file in files})
+            files = {file["path"]: file["text"] for file in said.get("files") or []}
+            _tool(stage, config, files)
             _profile(stage, config)
+            if case["expected_cause"] == "config_drift" and not fixed:
+                _here(stage, _APPLY, stage.whole_environ)
+            for path, text in files.items():
+                stage.write(Path(path), text)
             yield stage
+
+
+_APPLY = ("apply", "--tool", "demo", "--yes", "--no-ping", "--allow-plaintext", "--lose-old-values", "--json")
+"""What came before a case in which something has changed since."""
 
 
 def diagnosed(stage: Stage, *options: str) -> Diagnosed:
     """`toolsync doctor demo --json`, which knows nothing of the case; in its own process where names lead elsewhere."""
     before = len(stage.listeners.asked)
-    environ = {"HOME": str(stage.home), "PATH": os.defpath, "LANG": "C.UTF-8", **stage.environ}
+    environ = stage.whole_environ
     arguments = ("doctor", "demo", "--json", *options)
     inside = _resolving(stage)
     said = _child([*inside, *program(is_isolated=False), *arguments], environ, stage.project) if inside else None
@@ -213,7 +224,7 @@ def _plain(stage: Stage, config: Data, files: Mapping[str, str]) -> None:
         "reload": "Restart it.",
         "detect": {"paths": ["~/.demo-tool"]},
         "key": {"plaintext": "<key>"},
-        "file": [{"overlay": "settings.json", "path": "~/.demo-tool/settings.json"}],
+        "file": [{"overlay": "settings.json", "path": "~/.demo-tool/settings.json", "format": _format(stage, files)}],
         "request": {"headers": _carriers(config), "references": ["{env:NAME}"], "runs": ["keyCommand"]},
         "trace": {
             "base_url": ["baseUrl", f"={config['base_url']}"],
@@ -229,6 +240,8 @@ def _plain(stage: Stage, config: Data, files: Mapping[str, str]) -> None:
             {"name": "settings", "overlay": "settings.json"},
         ],
     }
+    if config.get("auth_style", "bearer") in (None, "none"):
+        del manifest["trace"]["key"], manifest["trace"]["x_key"], manifest["request"]["headers"]
     running = (stage.case.get("environment") or {}).get("process")
     if running:
         manifest["processes"] = {"names": [running["name"]], "desktop": running["name"] in _EDITORS}
@@ -249,8 +262,13 @@ def _plain(stage: Stage, config: Data, files: Mapping[str, str]) -> None:
         stage.write(own, json.dumps(_settings(stage, config), indent=2))
 
 
+def _format(stage: Stage, files: Mapping[str, str]) -> str:
+    """A case that speaks of the file's text speaks of a tool that is strict."""
+    return "json-no-bom" if str(stage.home / ".demo-tool" / "settings.json") in files else "jsonc"
+
+
 def _carriers(config: Data) -> dict[str, str]:
-    style: str = config.get("auth_style", "bearer")
+    style: str = config.get("auth_style") or "bearer"
     first = "authorization" if style in ("bearer", "both") else style
     return {"key": first, "x_key": "x-api-key" if first == "authorization" else "authorization"}
 
@@ -278,7 +296,7 @@ def _key(stage: Stage, config: Data) -> dict[str, Any]:
         return {"apiKey": f"{{env:{name}}}"}
     if form in ("command", "helper"):
         return {"keyCommand": config["key"].get("command") or f"{sys.executable} -c \"print('{value}')\""}
-    if form in ("none", "missing", "dotenv") or value is None:
+    if form in ("none", "missing", "dotenv", "keyring") or value is None:
         return {}
     return {"apiKey": value}
 
@@ -288,7 +306,8 @@ def _profile(stage: Stage, config: Data) -> None:
     wanted = config.get("wanted_base_url") or config["base_url"]
     if not wanted.startswith(("http://", "https://")) or any(mark in wanted for mark in " ?#@"):
         wanted = f"http://{stage.listeners.names.get('main', '127.0.0.1:9')}/v1"
-    profile = {"base_url": wanted, "model": config["model"] or "demo-model", "key": "env:DOCTOR_CASE_KEY"}
+    source = "keyring:work" if config["key"].get("form") == "keyring" else "env:DOCTOR_CASE_KEY"
+    profile = {"base_url": wanted, "model": config["model"] or "demo-model", "key": source}
     stage.write(stage.config / "profile.toml", tomlkit.dumps({"active": "work", "profiles": {"work": profile}}))
     key = str(config["key"].get("value") or "").strip()
     is_key = re.fullmatch(r"[A-Za-z0-9_.-]{16,}", key) is not None

@@ -69,10 +69,13 @@ def _rank(finding: Finding, probe: Finding) -> tuple[int, bool]:
 
 
 def _merged(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Each cause at each place once."""
+    """Each cause in each file once, with what every place of it shows."""
     seen: dict[tuple[str, object], Finding] = {}
     for finding in findings:
-        seen.setdefault((finding.cause, finding.where), finding)
+        file = finding.where.file if finding.where is not None else ""
+        first = seen.setdefault((finding.cause, file or finding.where), finding)
+        more = tuple(line for line in finding.evidence if line not in first.evidence)
+        seen[finding.cause, file or finding.where] = replace(first, evidence=(*first.evidence, *more))
     return tuple(seen.values())
 
 
@@ -85,9 +88,9 @@ def _state(findings: Sequence[Finding], probed: Probed | None) -> State:
     severities = {named(finding.cause).severity for finding in findings}
     if "error" in severities:
         return "problem"
-    if probed is not None and _is_open(probed):
-        return "inconclusive"
-    return "warning" if "warning" in severities else "healthy"
+    if "warning" in severities:
+        return "warning"
+    return "inconclusive" if probed is not None and _is_open(probed) else "healthy"
 
 
 def _is_open(probed: Probed) -> bool:

@@ -144,7 +144,7 @@ class Talk:
     def model(self) -> str:
         """Whom it asks; where its settings leave that open, as its vendor's tools do."""
         if self.request.model or self.request.dialect == "openai-chat":
-            return self.request.model or next(iter(self.models), "")
+            return self.request.model
         usual = _USUAL[self.request.dialect]
         family = usual.partition("-")[0]
         return next((model for model in self.models if family in model), usual)
@@ -275,7 +275,8 @@ class Talk:
 
     def _asked(self, url: str, body: Mapping[str, Any] | None, sent: Mapping[str, str]) -> Asked:
         is_keyed = any(header in sent for header in self.request.credentials)
-        return Asked(url, self.request.dialect, str((body or {}).get("model", "")), is_keyed)
+        model = str(body.get("model") or "-") if body else ""
+        return Asked(url, self.request.dialect, model, is_keyed)
 
     def _sent(  # noqa: PLR0913  what is asked, how, and by which way
         self,
