@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -84,19 +86,23 @@ def test_readings_are_compared_however_deep_they_are(depth: int) -> None:
     assert not same(read(one).written, read(other).written)
 
 
-@pytest.mark.parametrize(("format", "most"), [("json", 6), ("jsonc", 20)])
+@pytest.mark.parametrize(("format", "most"), [("json", 10), ("jsonc", 25)])
 def test_an_edit_of_a_large_file_costs_as_much_as_a_few_parses(format: str, most: float) -> None:
     items: list[Any] = [{"display": f"what was asked, {n}", "pasted": {}, "list": [n, True]} for n in range(8_000)]
     text = json.dumps({"env": {"A": "b"}, "history": items}, indent=2)
     raw = (text if format == "json" else text.replace('"pasted"', '/* c */ "pasted"')).encode()
 
-    base = min(_cpu(lambda: json.dumps(json.loads(text))) for _ in range(3))
-    edit = min(_cpu(lambda: parse(raw, format).set(("env", "A"), "c")) for _ in range(3))
+    base = min(_cpu(lambda: json.dumps(json.loads(text))) for _ in range(5))
+    edit = min(_cpu(lambda: parse(raw, format).set(("env", "A"), "c")) for _ in range(5))
 
-    assert edit / base < most  # a walk through every token, as it once was, took twenty and fifty times as long
+    assert edit / base < most  # about 2 and 8; a walk through every token, as it once was, took twenty and fifty
 
 
-def _cpu(work: Any) -> float:
+def _cpu(work: Callable[[], object]) -> float:
+    gc.collect()
+    gc.disable()  # what other tests left behind is none of this one's business
     start = time.process_time()
     work()
-    return time.process_time() - start
+    spent = time.process_time() - start
+    gc.enable()
+    return spent

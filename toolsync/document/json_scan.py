@@ -39,6 +39,11 @@ class Node:
         """Its members or items."""
         return self._inside.entries if self.bracket else ()
 
+    @cached_property
+    def named(self) -> dict[str | int, Entry]:
+        """Its members by their keys, of duplicates the last; its items by their numbers."""
+        return {number if entry.key is None else entry.key: entry for number, entry in enumerate(self.entries)}
+
     @property
     def comments(self) -> tuple[Span, ...]:
         """The comments between its members or items."""

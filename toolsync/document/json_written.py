@@ -33,10 +33,12 @@ def at(written: Written, path: KeyPath) -> Written:
 def index(written: Written, step: Step) -> int | None:
     """The position of the member or item that `step` names, or None; of duplicates the last."""
     if isinstance(step, str):
-        members = written if isinstance(written, tuple) else ()
-        return next((n for n in reversed(range(len(members))) if members[n][0] == step), None)
+        names = [name for name, _ in reversed(written)] if isinstance(written, tuple) else []
+        return len(names) - 1 - names.index(step) if step in names else None
     if not isinstance(written, list):
         return None
+    if isinstance(step, int):
+        return step if step < len(written) else None
     return _data.index_of([dict(item) if isinstance(item, tuple) else item for item in written], step)
 
 

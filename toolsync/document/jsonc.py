@@ -18,7 +18,7 @@ from toolsync.document.data import MISSING, Value
 from toolsync.document.json_edit import Editor
 from toolsync.document.json_judge import Reading
 from toolsync.document.json_layout import breaks, eol_before, indent_of, on_own_line, style_at
-from toolsync.document.json_scan import DEEPEST, Node, comments, scan
+from toolsync.document.json_scan import DEEPEST, Entry, Node, comments, scan
 from toolsync.document.json_write import Style, quoted, spelled
 from toolsync.document.keypath import Item, KeyPath
 from toolsync.document.splice import Splice, apply
@@ -160,14 +160,20 @@ class JsoncDocument(Document):
     def _chain(self, path: KeyPath) -> list[Node]:
         """The nodes from the root towards `path`, as far as they are there."""
         chain = [self._root] if self._root else []
-        here = self._reading.written
-        for step in path:
-            index = as_written.index(here, step)
-            if index is None:
+        for depth in range(1, len(path) + 1):
+            entry = self._entry(chain[-1], path[:depth]) if chain else None
+            if entry is None:
                 break
-            chain.append(chain[-1].entries[index].value)
-            here = as_written.at(here, (step,))
+            chain.append(entry.value)
         return chain
+
+    def _entry(self, container: Node, path: KeyPath) -> Entry | None:
+        """What the last step of `path` names in the container that the others lead to."""
+        step = path[-1]
+        if not isinstance(step, Item):
+            return container.named.get(step)
+        number = as_written.index(as_written.at(self._reading.written, path[:-1]), step)
+        return None if number is None else container.entries[number]
 
     @classmethod
     def _judge(cls, text: str) -> Value:
