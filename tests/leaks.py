@@ -40,6 +40,11 @@ ALLOWED: Sequence[tuple[str, str, str]] = (
         "the user's own key, where the user had it before toolsync came and has it again after undo",
     ),
     (
+        r"acceptance/test_copied.py::",
+        r"file machine-0/home/((dots/)?\.cline/data/secrets|(moved|\.claude)/settings)\.json",
+        "the user's own key, given back in the file and in its copy",
+    ),
+    (
         r"acceptance/test_copies.py::test_status_and_diff_say_that_it_stands_there",
         r"file machine-0/home/\.claude/settings\.json",
         "the plaintext way, agreed to before the profile forbade it: nothing takes it back there",

@@ -41,7 +41,8 @@ class Reading:
                 traced(self._session, self._known[name], parts)
         if tool.holds:
             return []
-        found = (notice for together in self._together(tool) for notice in traced(self._session, tool, together))
+        wanted = (together for together in self._together(tool) if any(plan.edits for plan in together.values()))
+        found = (notice for together in wanted for notice in traced(self._session, tool, together))
         return list(dict.fromkeys(found))
 
     def stop_at_old_keys(self, given: Iterable[Tool]) -> None:
@@ -59,7 +60,9 @@ class Reading:
     def _as_own(self, store: Tool, name: str) -> dict[str, FilePlan]:
         """The plans of the parts that hold a tool's own files, as if they were those."""
         rows = {row.template: (store.name, row.overlay) for row in store.files if row.of == name}
-        seated = {template: self._plans[path] for template, key in rows.items() for path in self._files.get(key, ())}
+        seated = {
+            template: self._plans[path] for template, key in rows.items() for path in self._files.get(key, ())[:1]
+        }
         return {
             template: replace(plan, edits={(name, template): plan.edits.get(rows[template], ())})
             for template, plan in seated.items()

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 from toolsync import disk, gitguard
-from toolsync.errors import StoreError
+from toolsync.errors import FileError, StoreError
 from toolsync.masking import printable
 from toolsync.paths import candidates
 from toolsync.plan import FilePlan
+from toolsync.remembered import Memory
 from toolsync.session import Session
 from toolsync.store import Live, Moment, Store, store
 from toolsync.tool import FileRow, Tool
@@ -176,3 +178,13 @@ def lost_rows(files: Iterable[FilePlan]) -> dict[Path, list[str]]:
         if not disk.exists(place.path):
             found.setdefault(place.path, {})[printable(f"toolsync-{place.profile}")] = None
     return {path: list(rows) for path, rows in found.items()}
+
+
+def names(memory: Memory) -> dict[str, str]:
+    """What memory calls files that lie elsewhere now: moved, as into a dotfiles repository, and a link left behind."""
+    found: dict[str, str] = {}
+    for path in memory.files:
+        with suppress(FileError):  # links in a circle lead nowhere
+            found[str(disk.resolve(Path(path)))] = path
+            found[str(Address.parse(path))] = path
+    return found

@@ -9,11 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from toolsync import disk, document, gitguard
+from toolsync.commands.copied import copy_of
 from toolsync.commands.fitting import ToolPlan
 from toolsync.commands.rack import Rack, agreeing, stop_at_stranded
 from toolsync.commands.rows import check_of, row_of
-from toolsync.commands.stores import Address
-from toolsync.errors import DocumentError, FileError, PlanRefusedError, SecretError, ToolsyncError
+from toolsync.commands.stores import Address, names
+from toolsync.errors import DocumentError, FileError, PlanRefusedError, SecretError, TemplateError, ToolsyncError
 from toolsync.facts import Facts
 from toolsync.masking import printable
 from toolsync.overlay import Edit
@@ -57,7 +58,7 @@ class Table:
         self._formats: dict[str, str] = {}
         self.files: dict[tuple[str, str], list[str]] = {}
         self._unreachable: dict[str, SecretError] = {}
-        self._names = _names(memory)
+        self._names = names(memory)
         self._parts: dict[str, FileRow] = {}
         self._made: set[str] = set()
 
@@ -192,10 +193,16 @@ class Table:
     def _plan(self, place: Place, rows: Sequence[Row]) -> FilePlan:
         snapshot = self.snapshots[place.path]
         before = None if snapshot.raw is None else document.decoded(snapshot.raw)
-        unknown = FileMemory(created=True) if before is not None and place.path in self._made else None
-        plan = plan_file(place, before, rows, self._memory.files.get(place.path, unknown))
+        plan = plan_file(place, before, rows, self._memory.files.get(place.path) or self._unremembered(place, rows))
         self._refuse_loss(plan)
         return _with_circumstances(plan, snapshot, is_part=place.goes_whole)
+
+    def _unremembered(self, place: Place, rows: Sequence[Row]) -> FileMemory | None:
+        """What is to be known of a file that memory does not name: a row that says it is ours, a copy of what is."""
+        raw = self.snapshots[place.path].raw
+        if raw is None or place.goes_whole:
+            return FileMemory(created=True) if raw is not None and place.path in self._made else None
+        return copy_of(self._memory, {row.name for row in rows}, document.parse(raw, place.format))
 
     def _refuse_loss(self, plan: FilePlan) -> None:
         """Nothing of the user's may be forgotten because the keyring that holds it does not answer just now."""
@@ -228,6 +235,19 @@ class Table:
                     self._place_remembered_part(Address.parse(real), known, row)
                 else:
                     self._place(Path(real), format, row)
+                    self._place_copy(known, row)
+
+    def _place_copy(self, known: FileRow | None, row: Row) -> None:
+        """The same for the file that the tool reads now, if that is another one and a copy of what was remembered."""
+        if known is None or known.each is not None or known.overlay == gitguard.NAME:
+            return
+        with suppress(TemplateError, FileError, DocumentError):  # where nobody can look, nothing is given back
+            path = _existing(candidates(known.path, self._session.places))
+            snapshot = disk.read(path, within=gitguard.left(path))
+            if snapshot.raw is None or self._named(snapshot) in {*self._rows, *self._memory.files}:
+                return
+            if copy_of(self._memory, [row.name], document.parse(snapshot.raw, known.format)):
+                self._lay(snapshot, known.format, row)
 
     def _place_remembered_part(self, address: Address, known: FileRow, row: Row) -> None:
         """A part to be given back, if it is in question."""
@@ -246,16 +266,6 @@ class Table:
             self._unreachable[name] = error
             return None
         return None if secret is None else secret.reveal()
-
-
-def _names(memory: Memory) -> dict[str, str]:
-    """What memory calls files that lie elsewhere now: moved, as into a dotfiles repository, and a link left behind."""
-    found: dict[str, str] = {}
-    for path in memory.files:
-        with suppress(FileError):  # links in a circle lead nowhere
-            found[str(disk.resolve(Path(path)))] = path
-            found[str(Address.parse(path))] = path
-    return found
 
 
 def _existing(paths: Sequence[Path]) -> Path:
