@@ -298,10 +298,16 @@ def test_an_editor_that_fails_changes_nothing(worked: Session) -> None:
     copy = drafts.draft(worked)
     with pytest.raises(UsageError, match="ended with code 3; nothing was changed") as caught:
         drafts.worked_on(copy, (sys.executable, "-c", "raise SystemExit(3)"))
-    assert str(copy.path) in caught.value.hint
+    assert (caught.value.hint, copy.path.exists()) == ("", False)
+    copy = drafts.draft(worked)
     with pytest.raises(UsageError, match=r"no-such-editor: cannot be run"):
         drafts.worked_on(copy, ("no-such-editor",))
-    assert drafts.is_untouched(copy)
+    assert not copy.path.exists()
+    copy = drafts.draft(worked)
+    copy.path.write_text("what somebody wrote")
+    with pytest.raises(UsageError, match=r"no-such-editor: cannot be run") as caught:
+        drafts.worked_on(copy, ("no-such-editor",))
+    assert str(copy.path) in caught.value.hint
 
 
 def test_a_copy_that_the_user_deleted_changes_nothing(worked: Session) -> None:

@@ -172,8 +172,7 @@ def _uninstall(data: Mapping[str, Any]) -> Iterator[Line]:
     if not data["written"] and not removed:
         yield Line("There is nothing to remove.")
     yield from columns(removed, ("Removed", "What it was"))
-    if not data["written"] and not removed:  # else it was said before the question
-        yield from _stays(data)
+    yield from _stays(data)
 
 
 def _removed(data: Mapping[str, Any]) -> list[tuple[str, str]]:

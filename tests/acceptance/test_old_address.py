@@ -51,7 +51,8 @@ def test_nor_when_the_tool_is_switched_off(applied: Machine) -> None:
     applied.write(".codex/config.toml", "")
     applied.profile("\n[profiles.work.tool.claude-code]\nenabled = false\n")
     with applied.untouched():
-        assert applied.toolsync("apply", "--yes", "--no-ping").said == (2, REFUSED)
+        ran = applied.toolsync("apply", "--yes", "--no-ping")
+    assert ran.said == (2, f"{REFUSED.rstrip()} `--tool NAME` applies one tool alone.\n")
 
 
 def test_nor_when_the_old_key_is_in_the_environment(machine: Machine) -> None:

@@ -87,7 +87,7 @@ def test_without_a_keyring_apply_says_so_first_and_undo_says_what_is_lost(ready:
     with ready.untouched():
         declined = ready.toolsync("apply", "--no-ping")
     assert declined.code == 2
-    assert declined.out.endswith(warning)
+    assert declined.out.endswith(f"{warning}Profile 'work': 1 file to change (settings.json).\n")
 
     with ready.untouched():
         refused = ready.toolsync("apply", "--yes", "--no-ping")

@@ -87,7 +87,8 @@ def test_init_says_which_profile_is_active_and_what_is_next(
 def test_init_again_changes_nothing_and_says_what_is_so(machine: Machine) -> None:
     machine.toolsync("init", "home", *SECOND)
     machine.toolsync("use", "work")
-    assert machine.toolsync("init", "home", *SECOND).out.startswith("Profile 'home' is ready; 'work' stays active.\n")
+    said = "Profile 'home' is there already, and says the same.\n"
+    assert machine.toolsync("init", "home", *SECOND).out.startswith(said)
 
 
 def test_a_setting_of_a_tool_that_there_is_not_is_called_one(machine: Machine) -> None:

@@ -48,8 +48,11 @@ def uninstall(
 
     def shown(planned: Plan) -> tuple[Message, ...]:
         messages = command.messages(session, planned)
-        if not planned.is_nothing:
-            screen.stdout().show(render.uninstall_plan_lines(command.described(session, planned)))
+        described = command.described(session, planned)
+        if not yes and not planned.is_nothing:
+            screen.stdout().show(render.uninstall_plan_lines(described))
+        elif described["written"]:  # where nobody is asked, the result alone says what goes and what stays
+            screen.stdout().show(render.plan_lines(described))
         screen.stdout().show(render.message_lines(messages))
         return messages
 

@@ -139,10 +139,9 @@ def _kept(copy: Draft) -> str:
 
 def abandoned(copy: Draft) -> str:
     """Where the user's text is kept; the copy goes, and it is "", if there is none of theirs in it."""
-    if not is_untouched(copy):
-        return _kept(copy)
-    discarded(copy)
-    return ""
+    if is_untouched(copy):
+        discarded(copy)
+    return _kept(copy) if disk.is_there(copy.path) else ""
 
 
 def left_behind(folder: Path) -> list[Path]:
