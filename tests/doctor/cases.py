@@ -132,7 +132,7 @@ def realised(place: Path, case: Data, *, fixed: bool = False) -> Iterator[Stage]
             _tool(stage, config, files)
             _profile(stage, config)
             if case["expected_cause"] == "config_drift" and not fixed:
-                _here(stage, _APPLY, stage.whole_environ)
+                run(stage, *_APPLY)
             for path, text in files.items():
                 stage.write(Path(path), text)
             yield stage
@@ -157,6 +157,11 @@ def examined(stage: Stage) -> Diagnosed:
     """The same; and if nothing is found, once more with `--deep`, as people do who know that something is wrong."""
     said = diagnosed(stage)
     return said if said.causes else diagnosed(stage, "--deep")
+
+
+def run(stage: Stage, *arguments: str) -> tuple[int, str, str]:
+    """Any command line there: exit code, stdout, stderr."""
+    return _here(stage, arguments, stage.whole_environ)
 
 
 def _child(argv: Sequence[str], environ: Mapping[str, str], folder: Path) -> tuple[int, str, str]:

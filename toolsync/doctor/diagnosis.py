@@ -156,7 +156,8 @@ def line(exchange: Exchange) -> str:
     """One exchange as evidence."""
     came = f"{exchange.status} {exchange.content_type}".strip() if exchange.status is not None else "no answer"
     words = f": {exchange.words}" if exchange.words else ""
-    return f"{exchange.method} {exchange.url} → {came}{words}"
+    how = "" if exchange.what in ("models", "question", "stream") else f" ({exchange.what})"
+    return f"{exchange.method} {exchange.url}{how} → {came}{words}"
 
 
 def _asides(probed: Probed) -> Iterator[Finding]:

@@ -1,0 +1,154 @@
+"""The key goes to the user's own gateway and nowhere else, and into nothing that doctor says."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.conftest import sampled
+from tests.doctor.cases import diagnosed, realised, run
+from tests.doctor.test_well import CHAT, JSON, KEY, MESSAGES, RESPONSES, Data, case, chat, message, ok
+from tests.keys import invented
+from toolsync.address import Dialect
+from toolsync.probe.candidates import candidates
+
+OTHER = invented("doctor-stays-other")
+ELSEWHERE = {"type": "http", "routes": [], "default": {"status": 200, "headers": JSON, "json": {"data": []}}}
+
+
+def _redirecting(status: int, kind: str) -> Data:
+    answer = {"status": status, "headers": {"Location": "http://{elsewhere}/v1/models"}, "text": ""}
+    row = case(answer, kind, models=answer, others={"elsewhere": ELSEWHERE}, stream=False)
+    del row["server_behaviour"]["listeners"]["main"]["auth"]
+    return row
+
+
+@pytest.mark.parametrize("kind", [CHAT, MESSAGES, RESPONSES])
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_redirect_is_not_followed(tmp_path: Path, status: int, kind: str) -> None:
+    with realised(tmp_path, _redirecting(status, kind)) as stage:
+        said = diagnosed(stage)
+    assert said.causes[0] in ("url_redirect", "captive_portal")
+    assert [one for one in said.asked if one.listener == "elsewhere"] == []
+
+
+def test_a_redirect_after_a_list_is_not_followed(tmp_path: Path) -> None:
+    answer = {"status": 307, "headers": {"Location": "http://{elsewhere}/v1/messages"}, "text": ""}
+    with realised(tmp_path, case(answer, MESSAGES, others={"elsewhere": ELSEWHERE}, stream=False)) as stage:
+        said = diagnosed(stage)
+    assert said.causes == ["url_redirect"]
+    assert [one for one in said.asked if one.listener == "elsewhere"] == []
+
+
+def _projects(header: str) -> Data:
+    """Claude Code set to the user's gateway, and a project that sends it elsewhere."""
+    row = case(ok(message()), MESSAGES, others={"elsewhere": ELSEWHERE}, wanted_base_url="http://{main}")
+    row["config"]["base_url"] = "http://{elsewhere}"
+    stated = {"ANTHROPIC_BASE_URL": "http://{main}", "ANTHROPIC_AUTH_TOKEN": KEY, "ANTHROPIC_CUSTOM_HEADERS": header}
+    row["environment"]["files"] = [
+        {"path": "{HOME}/.claude/settings.json", "text": json.dumps({"env": stated})},
+        {
+            "path": "{PROJECT}/.claude/settings.json",
+            "text": json.dumps({"env": {"ANTHROPIC_BASE_URL": "http://{elsewhere}"}}),
+        },
+    ]
+    return row
+
+
+@pytest.mark.parametrize("header", ["X-Team: red", f"X-Relay-Token: {OTHER}"])
+def test_no_key_goes_to_an_address_of_a_projects_file(tmp_path: Path, header: str) -> None:
+    with realised(tmp_path, _projects(header)) as stage:
+        said = diagnosed(stage)
+    assert said.causes[0] == "config_shadowed"
+    reached = [one for one in said.asked if one.listener == "elsewhere"]
+    assert [one.keys for one in reached] == [{}] * len(reached)
+    assert [name for one in reached for name, value in one.headers.items() if KEY in value or OTHER in value] == []
+
+
+@pytest.mark.parametrize("cert", ["self_signed", "expired", "other_name", "not_yet_valid", "chain_with_untrusted_root"])
+def test_nothing_is_sent_where_the_certificate_is_not_trusted(tmp_path: Path, cert: str) -> None:
+    listener = {
+        "type": "https",
+        "tls": {"cert": cert, "ca_trusted": cert not in ("self_signed", "chain_with_untrusted_root")},
+    }
+    with realised(tmp_path, case(ok(chat()), listener=listener, base_url="https://{main}/v1")) as stage:
+        said = diagnosed(stage)
+    assert said.causes[0].startswith("tls_") or said.causes[0] == "clock_skew"
+    assert said.asked == ()
+
+
+_SEGMENTS = st.lists(
+    st.sampled_from(["v1", "api", "openai", "v4", "anthropic", "chat", "completions", "a.b"]), max_size=4
+)
+
+
+@given(dialect=st.sampled_from([CHAT, MESSAGES, RESPONSES]), segments=_SEGMENTS)
+def test_every_candidate_is_on_the_same_origin(dialect: Dialect, segments: list[str]) -> None:
+    base = "/".join(["https://gw.example:8443", *segments])
+    origins = {urlsplit(one.base)[:2] for one in candidates(dialect, base)}
+    assert origins <= {("https", "gw.example:8443")}
+
+
+# What is said.
+
+
+_ODD = f"{invented('doctor-odd')}/with+some=characters&more"
+FORMS: Mapping[str, Callable[[str], str]] = {
+    "as it is": lambda key: key,
+    "percent-encoded": lambda key: quote(key, safe=""),
+    "in base64": lambda key: base64.b64encode(key.encode()).decode(),
+    "in base64 of a pair": lambda key: base64.b64encode(f"user:{key}".encode()).decode(),
+    "in a header": lambda key: f"Authorization: Bearer {key}",
+    "in JSON's escapes": lambda key: json.dumps(key).replace("/", "\\/"),
+}
+PLACES: Mapping[str, Callable[[str], Data]] = {
+    "a message": lambda text: {"status": 401, "headers": JSON, "json": {"error": {"message": f"Incorrect: {text}"}}},
+    "a code": lambda text: {"status": 400, "headers": JSON, "json": {"error": {"message": "no", "code": text}}},
+    "a text": lambda text: {"status": 500, "headers": {"Content-Type": "text/plain"}, "text": f"failed with {text}"},
+    "a page": lambda text: {
+        "status": 403,
+        "headers": {"Content-Type": "text/html"},
+        "text": f"<html><head><title>{text}</title></head><body>{text}</body></html>",
+    },
+    "an address": lambda text: {
+        "status": 302,
+        "headers": {"Location": f"http://gw.example/login?key={quote(text)}"},
+        "text": "",
+    },
+    "a content type": lambda text: {"status": 418, "headers": {"Content-Type": f"text/{quote(text)}"}, "text": ""},
+}
+ECHOES = [(form, place) for form in FORMS for place in PLACES]
+
+
+@pytest.mark.parametrize(("form", "place"), sampled(ECHOES, 5))
+@pytest.mark.parametrize("key", [KEY, _ODD], ids=["plain", "odd"])
+def test_a_gateway_that_echoes_the_key_is_not_quoted(tmp_path: Path, key: str, form: str, place: str) -> None:
+    answer = PLACES[place](FORMS[form](key))
+    row = case(answer, models=answer, key=key, asks=False, stream=False)
+    with realised(tmp_path, row) as stage:
+        said = [run(stage, "doctor", "demo", "--json"), run(stage, "doctor", "demo", "--lang", "zh")]
+    assert said[0][0] in (1, 3)
+    shown = "".join(out + err for _, out, err in said)
+    assert [name for name, spell in FORMS.items() if spell(key) in shown] == []
+
+
+def _everything(row: Any) -> Any:
+    return row["id"][1:].isdigit() and int(row["id"][1:]) % 3 == 0
+
+
+@pytest.mark.corpus("doctor", where=_everything)
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_what_people_read_of_the_corpus_holds_no_key(tmp_path: Path, row: dict[str, Any], language: str) -> None:
+    with realised(tmp_path, row) as stage:
+        code, out, err = run(stage, "doctor", "demo", "--lang", language)
+    assert code in (0, 1, 3), err
+    keys = {str(row["config"]["key"].get("value") or ""), str(row["config"].get("second_key") or "")}
+    assert [key for key in keys if len(key) >= 16 and key.strip() in out + err and "{" not in key] == []
