@@ -139,6 +139,14 @@ def test_what_stands_in_a_file_that_cannot_be_read_is_unknown(
     assert (data["drift"], data["waiting"]) == (0, 0)
 
 
+def test_a_broken_file_blinds_status_for_no_other_tool(applied: Machine) -> None:
+    applied.write(CODEX, "broken = = 1")
+    first = next(line for line in applied.toolsync("status").out.splitlines() if line.startswith("claude-code "))
+    assert first == "claude-code  ~/.claude/settings.json  as applied           as the profile wants"
+    applied.write(CLAUDE, applied.read(CLAUDE).replace("some-model", "another"))
+    assert "env.ANTHROPIC_MODEL: changed since; differs from the profile" in applied.toolsync("status").out
+
+
 def test_a_broken_file_is_named_once_behind_its_link_too(machine: Machine) -> None:
     real = machine.write("dots/codex.toml", "")
     (machine.home / CODEX).parent.mkdir()

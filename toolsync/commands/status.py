@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -10,6 +11,7 @@ from typing import Any, Literal
 from toolsync import disk, document, registry, transaction
 from toolsync import memory as memories
 from toolsync.commands.describe import skipped_message
+from toolsync.commands.fitting import remembered_tools
 from toolsync.commands.guarding import exposed_since, readable
 from toolsync.commands.planning import Plan, Wish, plan_apply
 from toolsync.commands.result import DONE, PROBLEM, REFUSED, Message, Result
@@ -17,7 +19,7 @@ from toolsync.commands.stores import Address, Shelves
 from toolsync.document import MISSING, Document
 from toolsync.document.keypath import parse as parse_path
 from toolsync.document.keypath import spell
-from toolsync.errors import DocumentError, ToolsyncError
+from toolsync.errors import DocumentError, ProfileError, ToolsyncError
 from toolsync.masking import printable
 from toolsync.plan import stands
 from toolsync.remembered import LayerMemory, Memory, Remembered
@@ -61,9 +63,9 @@ def status(session: Session, wish: Wish) -> Result:
     memory = memories.read(memories.path_in(session.state))
     _check(session, wish)
     shelves = Shelves(session)
-    plan, problem = _plan(session, wish, shelves)
+    plan, problem, blind = _plan(session, wish, remembered_tools(memory), shelves)
     standing = _Standing(session, shelves)
-    places = sorted(_places(memory, plan, wish, standing), key=lambda place: (place.tool, place.file))
+    places = sorted(_places(memory, plan, wish, standing, blind), key=lambda place: (place.tool, place.file))
     drifted = [place for place in places if place.is_drift]
     rows = {file.path: str(Address.parse(file.path).row) for file in plan.files if file.container} if plan else {}
     waiting = {rows.get(place.file, place.file) for place in places if place.wanted == "differs"}
@@ -91,12 +93,33 @@ def _check(session: Session, wish: Wish) -> None:
         session.profiles().get(wish.profile)
 
 
-def _plan(session: Session, wish: Wish, shelves: Shelves) -> tuple[Plan | None, Message | None]:
-    """The plan, or why the second column is unknown."""
+def _plan(
+    session: Session, wish: Wish, tools: set[str], shelves: Shelves
+) -> tuple[Plan | None, Message | None, set[str]]:
+    """The plan; why the second column is unknown, and of which of the tools that are applied."""
     try:
-        return plan_apply(session, wish, shelves), None
+        return plan_apply(session, wish, shelves), None, set()
     except ToolsyncError as error:
-        return None, Message("problem", error.message, error.hint)
+        plans = {} if wish.tools or isinstance(error, ProfileError) else _one_by_one(session, wish, tools, shelves)
+        return _together(list(plans.values())), Message("problem", error.message, error.hint), tools - plans.keys()
+
+
+def _one_by_one(session: Session, wish: Wish, tools: set[str], shelves: Shelves) -> dict[str, Plan]:
+    """The plan of each tool that can be planned alone: what stops one says nothing of the others."""
+    plans: dict[str, Plan] = {}
+    for tool in sorted(tools):
+        with suppress(ToolsyncError):
+            plans[tool] = plan_apply(session, replace(wish, tools=(tool,)), shelves)
+    return plans
+
+
+def _together(plans: Sequence[Plan]) -> Plan | None:
+    if not plans:
+        return None
+    files = {file.path: file for plan in plans for file in plan.files}
+    skipped = tuple(replace(one, is_asked=False) for plan in plans for one in plan.skipped)
+    tools = tuple(tool for plan in plans for tool in plan.tools)
+    return replace(plans[0], tools=tools, files=tuple(files.values()), skipped=skipped)
 
 
 def _messages(session: Session, plan: Plan | None) -> Iterator[Message]:
@@ -120,7 +143,9 @@ def _unset(session: Session, plan: Plan) -> Iterator[Message]:
         yield Message("warning", f"{key} is not set here: a tool that is started from here gets no key")
 
 
-def _places(memory: Memory, plan: Plan | None, wish: Wish, standing: _Standing) -> Iterator[Place]:
+def _places(
+    memory: Memory, plan: Plan | None, wish: Wish, standing: _Standing, blind: Collection[str]
+) -> Iterator[Place]:
     changes = [(change.tool, file.path, change.path) for file in plan.files for change in file.changes] if plan else []
     wanted = dict.fromkeys(changes)  # in the plan's order
     seen: set[tuple[str, str, Any]] = set()
@@ -131,7 +156,7 @@ def _places(memory: Memory, plan: Plan | None, wish: Wish, standing: _Standing) 
             for value in layer.values:
                 place = layer.tool, real, parse_path(value.path)
                 seen.add(place)
-                differs: Wanted = "unknown" if plan is None else "differs" if place in wanted else "same"
+                differs: Wanted = "unknown" if layer.tool in blind else "differs" if place in wanted else "same"
                 yield Place(layer.tool, real, value.path, standing.applied(real, layer, memory, value), differs)
     for tool, real, path in wanted:
         if (tool, real, path) not in seen:
