@@ -52,6 +52,7 @@ def test_the_question_sums_up_what_it_is_about(ready: Machine) -> None:
         (("apply", "--dry-run"), "`toolsync diff` shows what `toolsync apply` would change, and writes nothing."),
         (("--json", "status"), "It stands behind the command: `toolsync status --json`."),
         (("--jsn", "status"), "`toolsync --help` shows how."),
+        (("apply", "codex"), "A tool is named so: `toolsync apply --tool NAME`."),
     ],
 )
 def test_what_people_try_leads_on(machine: Machine, words: tuple[str, ...], hint: str) -> None:
@@ -151,5 +152,5 @@ def test_a_profile_that_there_is_not_opens_no_editor(machine: Machine) -> None:
 
 
 def test_the_shell_can_complete(machine: Machine) -> None:
-    complete = {"_TOOLSYNC_COMPLETE": "complete_bash", "COMP_WORDS": "toolsync pro", "COMP_CWORD": "1"}
-    assert machine.child(**complete).out.split() == ["profile"]
+    ran = machine.child(_TOOLSYNC_COMPLETE="complete_bash", COMP_WORDS="toolsync pro", COMP_CWORD="1")
+    assert ran.out.split() == ["profile"]

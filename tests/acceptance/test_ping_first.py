@@ -55,7 +55,8 @@ def test_a_wrong_key_stops_before_anything_is_written(ready: Machine) -> None:
         ran = ready.toolsync("apply", "--yes")
     _stopped(
         ran.said,
-        f"{gateway.base_url}/v1/messages (claude-code): the gateway does not know this key (401): Invalid API key [key_invalid]",
+        f"{gateway.base_url}/v1/messages (claude-code): the gateway does not know this key (401): Invalid API key "
+        "[key_invalid]",
     )
 
 

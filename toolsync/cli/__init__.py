@@ -40,7 +40,8 @@ def main(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         return 1
     except typer.TyperException as error:  # what the command line's own parser says
-        return _failed(arguments, UsageError(error.format_message(), hint=_help(arguments)))
+        said = error.format_message()
+        return _failed(arguments, UsageError(said, hint=_help(arguments, said)))
     except Exception as error:  # noqa: BLE001  the last resort: a crash report instead of a traceback
         return _failed(arguments, _bug(error))
     if code == InterruptedRunError.exit_code:  # how typer passes Ctrl-C on, unless it was pressed at a question
@@ -71,15 +72,20 @@ _MEANT = {
     "-n": "`toolsync diff` shows what `toolsync apply` would change, and writes nothing.",
 }
 """What people try, and what does it."""
+_NARROWED = {"apply", "diff", "status", "ping"}
 
 
-def _help(arguments: Sequence[str]) -> str:
+def _help(arguments: Sequence[str], said: str) -> str:
+    """What leads on after what the parser of the command line said."""
     command = _command(arguments)
-    for word in arguments[:1] if command == "toolsync" else arguments:
-        if word in _MEANT:
-            return _MEANT[word]
+    tried = arguments[:1] if command == "toolsync" else arguments
+    meant = next((_MEANT[word] for word in tried if word in _MEANT), None)
+    if meant:
+        return meant
     if arguments[:1] == ["--json"]:
-        return f"It stands behind the command: `toolsync {' '.join(arguments[1:])} --json`."
+        return f"It stands behind the command: `toolsync {command} --json`."
+    if "unexpected extra argument" in said and command in _NARROWED:
+        return f"A tool is named so: `toolsync {command} --tool NAME`."
     if arguments[:1] and arguments[0].startswith("-") and not arguments[0].startswith("--config"):
         command = "toolsync"  # an option of the program's own
     words = "toolsync" if command == "toolsync" else f"toolsync {command}"
