@@ -91,6 +91,20 @@ def test_killed_at_the_commit(
     assert machine.toolsync("status").code == 0
 
 
+@pytest.mark.parametrize(("moment", "mode"), [("before", 0o644), ("after", 0o600)])
+def test_the_database_is_as_shut_as_its_rows_ask_for(
+    machine: Machine, switch: Home, monkeypatch: pytest.MonkeyPatch, moment: str, mode: int
+) -> None:
+    """It is shut before a key goes in: where none went in after all, it is opened again."""
+    switch.database.chmod(0o644)
+    (machine.home / ".config/opencode").mkdir(parents=True)
+    machine.profile('plaintext = "allow"\n')
+    _killed(machine, monkeypatch, moment)
+    assert switch.database.stat().st_mode & 0o777 == 0o600
+    assert machine.toolsync(*RECOVER).code == 2
+    assert switch.database.stat().st_mode & 0o777 == mode
+
+
 def test_rows_that_cc_switch_writes_before_the_recovery_are_planned_anew(
     machine: Machine, switch: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:

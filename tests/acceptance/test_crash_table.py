@@ -1,6 +1,6 @@
 """Killed before and after every call that may change the file system: all old or all new, whatever the instant.
 
-Twelve files of six tools and a database, linked and hard-linked ones, new ones and one that goes among them, and a
+Twelve files of six tools, and a database, linked and hard-linked ones, new ones and one that goes among them, and a
 keyring. After the kill `status` says that something is due, if it is; after the next command that writes, files, rows,
 memory and keyring are all as they were or all as they should be, and nothing else lies about.
 """
@@ -53,7 +53,7 @@ key_way = "plaintext"
 paths = ["~/a/settings.json", "~/b/settings.json", "~/new/deep/settings.json"]
 key_way = "plaintext"
 """
-TOOLS = ("cc-switch", "claude-code", "cline", "codex", "config-toml", "settings-json")
+TOOLS = ("cc-switch", "cc-switch-opencode", "claude-code", "cline", "codex", "config-toml", "settings-json")
 APPLY = ("apply", "--yes", "--no-ping", *(f"--tool={name}" for name in TOOLS))
 UNDO = ("undo", "--yes", *TOOLS)
 NEXT = ("apply", "--yes", "--no-ping", "--tool=own")
@@ -92,6 +92,7 @@ class Room:
         (machine.home / CODEX).rename(machine.home / LINK)
         (machine.home / CODEX).symlink_to(f"../{LINK}")
         os.link(machine.home / "b/settings.json", machine.home / HARD_LINK)
+        (machine.home / ".config/opencode").mkdir()  # whose row holds a copy of the key
         self.switch: Home = with_cc_switch(machine.home, "version 17")
         assert machine.toolsync(*NEXT).code == 0
         self.keep()
@@ -119,7 +120,8 @@ class Room:
         tree = {name: what for name, what in _tree(self.machine.home).items() if not name.startswith(DATABASE)}
         memory = tree.pop(next(name for name in tree if name.endswith("/memory.json")))[2].decode()
         memory = re.sub(r"origin-[0-9a-z]+", lambda found: names[found[0]], memory)
-        return {**tree, "rows": self.switch.everything(), "memory": memory, "keyring": sorted(names.values())}
+        rows = self.switch.everything(), self.switch.database.stat().st_mode & 0o777
+        return {**tree, "rows": rows, "memory": memory, "keyring": sorted(names.values())}
 
     def which(self, new: dict[str, Any]) -> str:
         """`old` or `new`; anything else fails, and says where it is neither or which is which."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import glob
+import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 
 from toolsync import disk, transaction
@@ -93,11 +95,22 @@ class _Rows:
 
     def commit(self) -> StoreCommit:
         """What decides over the transaction."""
-        return StoreCommit(self._one.path, self._one.seen.rows, self._write, token_now)
+        return StoreCommit(self._one.path, self._one.seen.rows, self._write, token_now, self._modes())
+
+    def _modes(self) -> tuple[int, int] | None:
+        """The container's permission bits before and after, where they change."""
+        before, after = stat.S_IMODE(self._one.path.stat().st_mode), self._mode
+        if after is None:
+            return None
+        return before, before & after if after == _PRIVATE else after
+
+    @cached_property
+    def _mode(self) -> int | None:
+        return _container_mode(self._one.path, self._files, self._plan)
 
     def _write(self, prepared: Callable[[str], None]) -> None:
         """Write them; the container is shut to others before a key goes in, and opened again when the last is gone."""
-        path, mode = self._one.path, _container_mode(self._one.path, self._files, self._plan)
+        path, mode = self._one.path, self._mode
         rows = {shelf.profile: _parts(shelf, self._files) for shelf in self._shelves}
         with _shut(path) if mode == _PRIVATE else nullcontext():
             self._one.store.write(path, rows, self._one.seen, prepared)

@@ -35,12 +35,18 @@ class StoreCommit:
         token: what its rows were when the plan was made.
         write: write the rows, and call its argument with the new token directly before COMMIT.
         token_now: the token of what the rows of the store at a path are now.
+        modes: its permission bits before and after, where `write` changes them.
     """
 
     path: Path
     token: str
     write: Callable[[Callable[[str], None]], None]
     token_now: Callable[[str], str]
+    modes: tuple[int, int] | None = None
+
+    def announced(self) -> StoreToken:
+        """What the journal says of it before it is written."""
+        return StoreToken(str(self.path), self.token, modes=self.modes)
 
 
 class Alongside:
@@ -105,7 +111,7 @@ def commit(
         todo = _possible(writes)
         if not todo and store is None:
             return Committed()
-        journal = announced(todo, None if store is None else StoreToken(str(store.path), store.token))
+        journal = announced(todo, None if store is None else store.announced())
         with held(follow=False) as folders:
             foreign = _carried_out(_Run(state_dir, store, alongside, folders), journal, todo)
         alongside.finish()

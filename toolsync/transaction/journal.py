@@ -61,11 +61,19 @@ class Entry:
 
 @dataclass(frozen=True)
 class StoreToken:
-    """The store whose COMMIT is the commit point: its path, and its token before and after."""
+    """The store whose COMMIT is the commit point.
+
+    Attributes:
+        path: where it is.
+        old: its token before.
+        new: its token after.
+        modes: its permission bits before and after, where they change.
+    """
 
     path: str
     old: str
     new: str | None = None
+    modes: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -149,8 +157,12 @@ def _journal(data: dict[str, Any]) -> Journal:
     if data.pop("version") != VERSION:
         raise ValueError("another version")
     entries = tuple(Entry(**{**entry, "prune": tuple(entry["prune"])}) for entry in data["entries"])
-    store = data["store"] and StoreToken(**data["store"])
+    store = data["store"] and StoreToken(**{**data["store"], "modes": _pair(data["store"]["modes"])})
     return Journal(data["phase"], entries, tuple(data["folders"]), store)
+
+
+def _pair(modes: list[int] | None) -> tuple[int, int] | None:
+    return None if modes is None else (modes[0], modes[1])
 
 
 def remove(state_dir: Path) -> None:

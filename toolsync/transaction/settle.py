@@ -71,6 +71,8 @@ def settled(state_dir: Path, token_now: Callable[[str], str] | None, folders: Fo
         changed = not committed and token != journal.store.old
     else:
         committed, changed = journal.phase != "staging", False
+    if journal.store is not None:
+        _give_mode(journal.store, is_new=committed)
     if committed:
         return Recovery("finished", files, forward(state_dir, journal, folders))
     _back(state_dir, journal, folders)
@@ -84,6 +86,14 @@ def _token(store: StoreToken, token_now: Callable[[str], str] | None) -> str:
             hint="Run `toolsync apply`: it ends what was begun.",
         )
     return token_now(store.path)
+
+
+def _give_mode(store: StoreToken, *, is_new: bool) -> None:
+    """The permission bits that go with the store's rows, unless somebody gave it others."""
+    path = Path(store.path)
+    if store.modes is None or not disk.exists(path) or stat.S_IMODE(path.stat().st_mode) not in store.modes:
+        return
+    path.chmod(store.modes[is_new])
 
 
 def _back(state_dir: Path, journal: Journal, folders: Folders) -> None:
