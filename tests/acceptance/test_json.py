@@ -73,6 +73,8 @@ STORY: list[tuple[str, int]] = [
     ("doctor codex", 1),
     ("doctor codex --offline --lang zh", 1),
     ("doctor cdx", 2),
+    ("doctor codex --fix", 2),
+    ("doctor codex --fix --yes --offline", 1),
     ("status --tool codex", 0),
     ("status --profile nobody", 2),
     ("undo claude-code", 2),

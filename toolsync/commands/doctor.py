@@ -19,7 +19,7 @@ from toolsync.doctor.diagnosis import Probed, diagnosis, is_blocked, line
 from toolsync.doctor.layers import Standing
 from toolsync.doctor.look import Look, looks
 from toolsync.doctor.model import Credential, Diagnosis, Effective, Finding, Where
-from toolsync.doctor.remedy import fix
+from toolsync.doctor.remedy import fix, is_about_key
 from toolsync.doctor.world import World
 from toolsync.errors import ProfileError, ToolsyncError
 from toolsync.masking import Secret, fingerprint, mask_credentials, mask_key_shapes, masked, on_one_line
@@ -74,6 +74,7 @@ def doctor(session: Session, options: Options) -> Result:
             _described(look, one, probes.get(_triple(look.effective)), options.language) for look, one in diagnoses
         ],
         "probes": [_probe(probed) for probed in probes.values()],
+        "fixed": [],
     }
     return Result("doctor", data, messages, _exit_code(one for _, one in diagnoses))
 
@@ -213,8 +214,7 @@ def _where(where: Where, session: Session) -> dict[str, Any]:
 def _finding(look: Look, finding: Finding, language: Language) -> dict[str, Any]:
     session, profile = look.world.session, look.world.profile
     cause = named(finding.cause, language).filled({**values(look, finding.where), **finding.values})
-    mended = fix(look.effective, finding, profile, is_set=_is_set(look))
-    mended = finding.fix or mended
+    mended = finding.fix or fix(look.effective, finding, profile, is_set=_is_set(look, finding.cause))
     return {
         "cause": finding.cause,
         "severity": cause.severity,
@@ -229,8 +229,11 @@ def _finding(look: Look, finding: Finding, language: Language) -> dict[str, Any]
     }
 
 
-def _is_set(look: Look) -> bool:
+def _is_set(look: Look, cause: str) -> bool:
     """Whether the tool has what the profile wants, so that applying it again would change nothing."""
+    if is_about_key(cause) and look.effective.credentials:
+        own = look.world.key
+        return all(one.kind == "command" or one.value == own for one in look.effective.credentials)
     return all(
         same(question, getattr(look.effective, question), look.wanted[question])
         for question in ("base_url", "model")

@@ -1,82 +1,119 @@
-"""What mends a cause that asking found: one command, where a command can."""
+"""What mends a cause: one command line, where commands of ours can."""
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Callable, Mapping
 
 from toolsync.doctor.model import Effective, Finding, Fix
 from toolsync.profile import Profile
 
+Words = tuple[str, ...]
+
 _PATIENCE_SECONDS = 120
 """What slow models, and gateways that wait for their own, are commonly given."""
 
 
+def is_about_key(cause: str) -> bool:
+    """Whether what mends the cause is another key."""
+    return _CHANGES.get(cause) is _key
+
+
 def fix(effective: Effective, finding: Finding, profile: Profile | None, *, is_set: bool) -> Fix | None:
-    """The command that mends it; None where only a person can, and the cause's own remedy says how.
+    """The command line that mends it; None where only a person can, and the cause's own remedy says how.
 
     Args:
         effective: the request.
         finding: what is wrong.
         profile: what the tool is meant to be set to.
-        is_set: whether the tool has exactly what the profile wants: then the profile is what must change.
+        is_set: whether the tool has what the profile wants: then it is the profile that must change, and after it
+            the tool.
     """
-    if profile is None:
-        return None
-    apply = _command("apply", "--tool", effective.tool)
     change = _CHANGES.get(finding.cause)
-    if change is None:
+    if profile is None or change is None:
         return None
-    if not is_set:
-        return apply
-    words = change(finding.values, profile)
-    return _command(*words) if words else None
+    apply = ("apply", "--tool", effective.tool)
+    if not is_set or change is _again:
+        return _commands(apply)
+    words = change(effective, finding, profile)
+    if not words:
+        return None
+    if words[0] == "models":  # shows what there is, and mends nothing
+        return Fix(_spelled(words))
+    is_fetched = words[0] == "key" and all(one.kind == "command" for one in effective.credentials)
+    return _commands(words) if is_fetched else _commands(words, apply)
 
 
-def _command(*words: str) -> Fix:
-    import shlex
-
-    return Fix(f"toolsync {shlex.join(words)}", words)
+def _commands(first: Words, *then: Words) -> Fix:
+    return Fix(" && ".join(map(_spelled, (first, *then))), first)
 
 
-_Change = Callable[[Mapping[str, str], Profile], tuple[str, ...]]
+def _spelled(words: Words) -> str:
+    return f"toolsync {shlex.join(words)}"
 
 
-def _edit(profile: Profile, setting: str) -> tuple[str, ...]:
+_Change = Callable[[Effective, Finding, Profile], Words]
+
+
+def _edit(profile: Profile, setting: str) -> Words:
     return ("profile", "edit", profile.name, "--set", setting)
 
 
-def _address(values: Mapping[str, str], profile: Profile) -> tuple[str, ...]:
-    return _edit(profile, f"base_url={values['address']}") if values.get("address") else ()
+def _again(_: Effective, __: Finding, ___: Profile) -> Words:
+    """The tool is to be set once more."""
+    return ()
 
 
-def _model(values: Mapping[str, str], profile: Profile) -> tuple[str, ...]:
-    return _edit(profile, f"model={values['near']}") if values.get("near") else ("models", "--profile", profile.name)
+def _address(_: Effective, finding: Finding, profile: Profile) -> Words:
+    found = finding.values.get("address", "")
+    return _edit(profile, f"base_url={found}") if found else ()
 
 
-def _key(_: Mapping[str, str], profile: Profile) -> tuple[str, ...]:
-    return ("key", "set", profile.key.name) if profile.key.kind == "keyring" else ()
+def _other_scheme(effective: Effective, _finding: Finding, profile: Profile) -> Words:
+    scheme, _sign, rest = effective.base_url.partition("://")
+    return _edit(profile, f"base_url={'http' if scheme.lower() == 'https' else 'https'}://{rest}") if rest else ()
 
 
-def _timeout(_: Mapping[str, str], profile: Profile) -> tuple[str, ...]:
-    return _edit(profile, f"request.timeout_seconds={_PATIENCE_SECONDS}")
+def _by_number(effective: Effective, _: Finding, profile: Profile) -> Words:
+    return _edit(profile, f"base_url={re.sub(r'//localhost(?=[:/]|$)', '//127.0.0.1', effective.base_url, count=1)}")
+
+
+def _model(_: Effective, finding: Finding, profile: Profile) -> Words:
+    near = finding.values.get("near")
+    return _edit(profile, f"model={near}") if near else ("models", "--profile", profile.name)
+
+
+def _key(_: Effective, __: Finding, profile: Profile) -> Words:
+    return ("key", "set", profile.name) if profile.key.kind == "keyring" else ()
+
+
+def _timeout(_: Effective, __: Finding, profile: Profile) -> Words:
+    stated = profile.request.get("timeout_seconds")
+    is_enough = isinstance(stated, int | float) and stated >= _PATIENCE_SECONDS
+    return () if is_enough else _edit(profile, f"request.timeout_seconds={_PATIENCE_SECONDS}")
 
 
 _CHANGES: Mapping[str, _Change] = {
     **dict.fromkeys(
         (
             *("path_missing_v1", "path_duplicate_v1", "path_full_endpoint", "path_missing_prefix"),
-            *("path_extra_segment", "url_redirect", "scheme_mismatch", "localhost_ipv6"),
+            *("path_extra_segment", "url_malformed"),
         ),
         _address,
     ),
+    **dict.fromkeys(("base_url_not_honoured", "config_wrong_file", "config_drift", "config_incomplete"), _again),
+    "scheme_mismatch": _other_scheme,
+    "localhost_ipv6": _by_number,
     **dict.fromkeys(("model_not_found", "model_no_channel", "model_not_allowed"), _model),
     **dict.fromkeys(
         (
             *("key_invalid", "key_missing", "key_expired", "key_disabled", "key_wrong_provider", "key_malformed"),
-            *("key_placeholder_value", "key_or_endpoint"),
+            *("key_placeholder_value", "key_or_endpoint", "key_literal_placeholder", "key_whitespace"),
+            *("key_not_a_key", "key_helper_failed", "key_not_sent"),
         ),
         _key,
     ),
     "tool_timeout_too_short": _timeout,
 }
-"""What of the profile must change, by cause."""
+"""What of the profile must change, by cause. A redirect is not among them: who answers there is for people to judge."""

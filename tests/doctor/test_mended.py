@@ -1,0 +1,157 @@
+"""The command that doctor prints mends the case, whether a person types it or `--fix` runs it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.doctor.cases import Stage, diagnosed, realised, run
+from tests.doctor.test_well import CHAT, JSON, KEY, MESSAGES, Data, case, chat, listed, message, ok
+from tests.keys import invented
+from toolsync.doctor.model import Effective, Finding
+from toolsync.doctor.remedy import fix
+from toolsync.probe.network import Network
+from toolsync.profile.reader import read
+
+OTHER = invented("doctor-mended-other")
+NO_SUCH = {"status": 404, "headers": JSON, "json": {"error": {"message": "The model `demo-modle` does not exist"}}}
+
+
+def _moved(base: str, kind: str = CHAT, to: str = "/v1") -> Data:
+    """A gateway at another path than the one that profile and tool have."""
+    row = case(ok(message() if kind == MESSAGES else chat()), kind, base_url=base)
+    for route in row["server_behaviour"]["listeners"]["main"]["routes"]:
+        route["path"] = route["path"].replace("/v1", to)
+    return row
+
+
+def _wrong_model() -> Data:
+    row = case(ok(chat()), models=listed("demo-model"), model="demo-modle")
+    routes = row["server_behaviour"]["listeners"]["main"]["routes"]
+    routes.insert(0, {**routes[0], "if": {"model_not_in": ["demo-model"]}, "respond": NO_SUCH})
+    return row
+
+
+def _set_to(**settings: Any) -> Data:
+    """A tool whose file says something else than the profile."""
+    row = case(ok(chat()), others={"old": {"type": "closed"}})
+    text = json.dumps(
+        {"baseUrl": "http://{main}/v1", "apiKey": KEY, "model": "demo-model", "stream": False, **settings}
+    )
+    row["environment"]["files"] = [{"path": "{HOME}/.demo-tool/settings.json", "text": text}]
+    return row
+
+
+ROWS: dict[str, tuple[str, Data]] = {
+    "no version": ("path_missing_v1", _moved("http://{main}")),
+    "a version twice": ("path_duplicate_v1", _moved("http://{main}/v1/v1")),
+    "an endpoint": ("path_full_endpoint", _moved("http://{main}/v1/chat/completions")),
+    "a prefix is missing": ("path_missing_prefix", _moved("http://{main}/v1", to="/api/v1")),
+    "a prefix is missing, of Anthropic's kind": (
+        "path_missing_prefix",
+        _moved("http://{main}", MESSAGES, to="/anthropic/v1"),
+    ),
+    "a prefix too many": ("path_extra_segment", _moved("http://{main}/openai/v1")),
+    "https of a plain port": ("scheme_mismatch", _moved("https://{main}/v1")),
+    "a misspelled model": ("model_not_found", _wrong_model()),
+    "a reference as key": ("key_literal_placeholder", _set_to(apiKey="${RELAY_API_KEY}")),
+    "white space around the key": ("key_whitespace", _set_to(apiKey=f"{KEY}\n")),
+    "another key": ("key_invalid", _set_to(apiKey=OTHER)),
+    "an address that is none": ("url_malformed", _set_to(baseUrl="{main}/v1")),
+    "no model": ("config_incomplete", _set_to(model="${MODEL}")),
+}
+
+
+@pytest.mark.parametrize(("cause", "row"), ROWS.values(), ids=ROWS)
+def test_what_is_printed_mends_it(tmp_path: Path, cause: str, row: Data) -> None:
+    with realised(tmp_path, row) as stage:
+        before = diagnosed(stage)
+        assert before.causes[0] == cause
+        for command in str(before.findings[0]["fix"]).split(" && "):
+            _typed(stage, command)
+        after = diagnosed(stage)
+    assert (after.code, after.causes) == (0, [])
+
+
+def _typed(stage: Stage, command: str) -> None:
+    program, *words = shlex.split(command)
+    assert program == "toolsync"
+    consent = ["--yes", "--allow-plaintext", "--lose-old-values"] if words[0] == "apply" else []
+    code, out, err = run(stage, *words, *consent)
+    assert code == 0, out + err
+
+
+def test_fix_runs_it_and_looks_again(tmp_path: Path) -> None:
+    with realised(tmp_path, _moved("http://{main}/v1", to="/api/v1")) as stage:
+        (stage.home / ".demo-tool" / "settings.json").write_text('{"stream": false}')
+        consent = run(stage, "apply", "--tool", "demo", "--yes", "--force", "--allow-plaintext")
+        code, out, err = run(stage, "doctor", "demo", "--fix", "--yes", "--json")
+    said = json.loads(out)["data"]
+    assert consent[0] == 1, consent  # applied, though the gateway does not answer there
+    assert [one["command"][0] for one in said["fixed"]] == ["profile", "apply"], err
+    assert (code, said["tools"][0]["findings"]) == (0, [])
+
+
+def test_fix_asks_and_nobody_is_there(tmp_path: Path) -> None:
+    with realised(tmp_path, _moved("http://{main}")) as stage:
+        before = (stage.config / "profile.toml").read_bytes()
+        said = [run(stage, "doctor", "demo", "--fix", *more) for more in ((), ("--json",))]
+        after = (stage.config / "profile.toml").read_bytes()
+    assert [code for code, _, _ in said] == [2, 2]
+    assert before == after
+
+
+# What would be printed.
+
+PROFILE = read(
+    'active = "work"\n[profiles.work]\nbase_url = "https://gw.example"\nmodel = "m"\nkey = "keyring:k"\n'
+).get()
+
+
+def _effective(base: str = "https://gw.example/v1") -> Effective:
+    return Effective(
+        *("demo", "", "Demo", "openai-chat", base, f"{base}/chat/completions", "m"),
+        *((), {}, None, False, "", Network()),
+    )
+
+
+PRINTED = {
+    "path_missing_v1, set": (
+        Finding("path_missing_v1", values={"address": "https://gw.example/v1"}),
+        True,
+        "toolsync profile edit work --set base_url=https://gw.example/v1 && toolsync apply --tool demo",
+    ),
+    "path_missing_v1, not set": (Finding("path_missing_v1"), False, "toolsync apply --tool demo"),
+    "path_missing_v1, and nobody knows where": (Finding("path_missing_v1"), True, None),
+    "key_invalid": (Finding("key_invalid"), True, "toolsync key set work"),
+    "model_not_found, near": (
+        Finding("model_not_found", values={"near": "a b"}),
+        True,
+        "toolsync profile edit work --set 'model=a b' && toolsync apply --tool demo",
+    ),
+    "model_not_found": (Finding("model_not_found"), True, "toolsync models --profile work"),
+    "localhost_ipv6": (
+        Finding("localhost_ipv6"),
+        True,
+        "toolsync profile edit work --set base_url=http://127.0.0.1:1/v1 && toolsync apply --tool demo",
+    ),
+    "tool_timeout_too_short": (
+        Finding("tool_timeout_too_short"),
+        True,
+        "toolsync profile edit work --set request.timeout_seconds=120 && toolsync apply --tool demo",
+    ),
+    "url_redirect, which people judge": (Finding("url_redirect"), True, None),
+    "waf_block": (Finding("waf_block"), True, None),
+}
+
+
+@pytest.mark.parametrize(("finding", "is_set", "expected"), PRINTED.values(), ids=PRINTED)
+def test_what_is_printed(finding: Finding, is_set: bool, expected: str | None) -> None:
+    base = "http://localhost:1/v1" if finding.cause == "localhost_ipv6" else "https://gw.example/v1"
+    found = fix(_effective(base), finding, PROFILE, is_set=is_set)
+    assert (found.text if found else None) == expected
+    assert found is None or found.argv in (tuple(shlex.split(found.text.split(" && ")[0])[1:]), ())
