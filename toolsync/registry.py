@@ -194,8 +194,10 @@ def _users_own(folder: Path, texts: Mapping[str, str], others: Mapping[str, Tool
         tool = read_tool(folder.name, texts, is_users_own=True, others=others)
         _check_paths(tool)
         _check_schemas(tool)
-    except TemplateError as error:  # which names the tool's folder first
-        raise TemplateError(f"{disk.shown(folder.parent)}/{error.message}", hint=error.hint) from error
+    except TemplateError as error:  # which mostly names the tool's folder first
+        is_named = error.message.startswith((f"{folder.name}/", f"{folder.name}:"))
+        place = f"{disk.shown(folder.parent)}/" if is_named else f"{disk.shown(folder / 'tool.toml')}: "
+        raise TemplateError(f"{place}{error.message}", hint=error.hint) from error
     return tool
 
 

@@ -243,7 +243,7 @@ def _tools(data: Mapping[str, Any]) -> Iterator[Line]:
     rows = [
         (
             tool["tool"],
-            tool["title"],
+            f"{tool['title']} (yours)" if tool["users_own"] else tool["title"],
             "yes" if tool["installed"] else "no",
             ", ".join(tool["speaks"]) or _as(tool),
             ", ".join(tool["key_ways"]) or _as(tool),

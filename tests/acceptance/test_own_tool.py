@@ -33,6 +33,15 @@ def _add(config: Path, name: str = "mine") -> None:
     (folder / "settings.json").write_text(OVERLAY)
 
 
+def test_an_overlay_of_no_format_is_named_with_its_tool(machine: Machine) -> None:
+    _add(machine.config)
+    manifest = machine.config.parent / "tools" / "mine" / "tool.toml"
+    manifest.write_text(MANIFEST.replace("settings.json", "settings.yaml"))
+    manifest.with_name("settings.yaml").write_text("")
+    said = f"error: {manifest}: 'settings.yaml' does not tell its format\n"
+    assert machine.toolsync("apply", "--tool", "mine").err.startswith(said)
+
+
 def test_a_tool_of_the_user_applies_shows_and_undoes(machine: Machine) -> None:
     _add(machine.config)
     machine.write(".mine/settings.json", BEFORE)
@@ -48,7 +57,7 @@ def test_a_tool_of_the_user_applies_shows_and_undoes(machine: Machine) -> None:
         "files": ["~/.mine/settings.json"],
         "reload": "Restart it.",
     }
-    assert "My own tool" in machine.toolsync("tools").out
+    assert "My own tool (yours)" in machine.toolsync("tools").out
 
     ran = machine.toolsync("apply", "--yes", "--no-ping")
     assert ran.said == (0, "")
