@@ -96,11 +96,26 @@ def test_a_folder_that_its_user_moved_is_given_back_where_it_is(
     assert machine.kept == {"work"}
 
 
-def test_a_folder_of_another_use_is_left_alone(machine: Machine) -> None:
-    machine.write(CLAUDE, "{}\n")
-    assert machine.toolsync("apply", "--yes", "--no-ping", "--tool", "claude-code").code == 0
-    other = {"env": {"ANTHROPIC_AUTH_TOKEN": "", "ANTHROPIC_MODEL": "some-model", "ANTHROPIC_BASE_URL": f"{ADDRESS}2"}}
+@pytest.mark.parametrize("again", [True, False], ids=["applied again", "not applied again"])
+def test_a_folder_that_says_the_same_by_hand_is_its_users(machine: Machine, again: bool) -> None:
+    machine.write(CLAUDE, '{"env": {"ANTHROPIC_BASE_URL": "https://older.example"}}\n')
+    command = ("apply", "--yes", "--no-ping", "--tool", "claude-code")
+    assert machine.toolsync(*command).code == 0
+    other = {"env": {"ANTHROPIC_AUTH_TOKEN": "", "ANTHROPIC_MODEL": "some-model", "ANTHROPIC_BASE_URL": ADDRESS}}
     machine.write("other/settings.json", json.dumps(other))
     machine.environ["CLAUDE_CONFIG_DIR"] = str(machine.home / "other")
+    if again:
+        assert machine.toolsync(*command).code == 0
     assert machine.toolsync("undo", "--yes").code == 0
     assert data(machine, "other/settings.json") == other
+
+
+def test_a_second_file_that_says_the_same_is_no_copy_of_the_first(machine: Machine) -> None:
+    own = {"baseUrl": f"{ADDRESS}/v1", "apiKey": "${TOOLSYNC_API_KEY}"}
+    machine.write("one.json", '{"baseUrl": "https://older.example", "apiKey": "x"}')
+    machine.write("two.json", json.dumps(own))
+    for paths in ('"~/one.json"', '"~/one.json", "~/two.json"'):
+        machine.profile(f"\n[profiles.work.tool.settings-json]\npaths = [{paths}]\n")
+        assert machine.toolsync("apply", "--yes", "--no-ping").code == 0
+    assert machine.toolsync("undo", "--yes").code == 0
+    assert data(machine, "two.json") == own

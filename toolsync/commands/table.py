@@ -202,7 +202,9 @@ class Table:
         raw = self.snapshots[place.path].raw
         if raw is None or place.goes_whole:
             return FileMemory(created=True) if raw is not None and place.path in self._made else None
-        return copy_of(self._memory, {row.name for row in rows}, document.parse(raw, place.format))
+        names = {row.name for row in rows}
+        wanted = [real for real, there in self._rows.items() if any(row.edits and row.name in names for row in there)]
+        return copy_of(self._memory, names, document.parse(raw, place.format), wanted)
 
     def _refuse_loss(self, plan: FilePlan) -> None:
         """Nothing of the user's may be forgotten because the keyring that holds it does not answer just now."""
