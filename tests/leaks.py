@@ -81,13 +81,18 @@ ALLOWED: Sequence[tuple[str, str, str]] = (
         "the user's own keys, there before and again after undo",
     ),
     (
+        r"acceptance/test_cc_switch_crash.py::test_the_database_is_as_shut_as_its_rows_ask_for",
+        r"file machine-0/home/\.cc-switch/cc-switch\.db",
+        "the plaintext way, agreed to",
+    ),
+    (
         r"acceptance/test_crash_table.py::",
         r"file machine-\d+/home/(\.cline/data/(secrets|settings/providers)|[ab]/settings|new/deep/settings)\.json",
         "the user's own keys, and the plaintext way, agreed to",
     ),
     (
         r"acceptance/test_crash_table.py::",
-        r"file machine-\d+/home/([ab]/config\.toml|b/other name|new/deep/config\.toml)",
+        r"file machine-\d+/home/([ab]/config\.toml|b/other name|new/deep/config\.toml|\.cc-switch/cc-switch\.db)",
         "likewise",
     ),
     (

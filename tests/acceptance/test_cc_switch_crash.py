@@ -98,7 +98,7 @@ def test_the_database_is_as_shut_as_its_rows_ask_for(
     """It is shut before a key goes in: where none went in after all, it is opened again."""
     switch.database.chmod(0o644)
     (machine.home / ".config/opencode").mkdir(parents=True)
-    machine.profile('plaintext = "allow"\n')
+    machine.profile('plaintext = "allow"\n\n[profiles.work.tool.cc-switch-opencode]\nkey_way = "plaintext"\n')
     _killed(machine, monkeypatch, moment)
     assert switch.database.stat().st_mode & 0o777 == 0o600
     assert machine.toolsync(*RECOVER).code == 2

@@ -45,6 +45,9 @@ FILES = {
 LINK, HARD_LINK = "dotfiles/codex.toml", "b/other name"
 PROFILE = """plaintext = "allow"
 
+[profiles.work.tool.cc-switch-opencode]
+key_way = "plaintext"
+
 [profiles.work.tool.config-toml]
 paths = ["~/a/config.toml", "~/b/config.toml", "~/new/deep/config.toml"]
 key_way = "plaintext"
