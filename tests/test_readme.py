@@ -14,6 +14,7 @@ import pytest
 from tests.keys import invented
 from toolsync.__main__ import main
 from toolsync.cli import context
+from toolsync.doctor import helper
 from toolsync.gateways import gateways
 from toolsync.loopback import LoopbackGateway
 from toolsync.masking import Secret
@@ -38,6 +39,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home with the settings that the README speaks of, and nothing of this machine."""
     vault = _Keyring()
     monkeypatch.setattr(context, "_vault", lambda _is_interactive: lambda: vault)
+    monkeypatch.setattr(helper, "printed", lambda *_: helper.Printed(Secret(_KEY)))  # of that keyring, as a child would
     for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "TOOLSYNC_CONFIG"):
         monkeypatch.delenv(name, raising=False)
     for name, value in {"HOME": str(tmp_path), "PATH": "/nowhere"}.items():

@@ -22,6 +22,10 @@ key = "env:BENCHMARK_KEY"
 """
 
 
+_DOCTOR = ["doctor", "claude-code", "codex", "cline", "settings-json", "config-toml", "cc-switch", "--offline"]
+"""Six tools looked at, and nobody asked."""
+
+
 def main() -> None:
     """Print a line for each command: CPU milliseconds (the least of the runs), and the ratio."""
     with tempfile.TemporaryDirectory() as folder:
@@ -30,7 +34,7 @@ def main() -> None:
         environ = {**os.environ, "HOME": folder, "BENCHMARK_KEY": "sk-invented-benchmark"}
         base = _cpu_ms([sys.executable, "-c", "pass"], environ)
         print(f"{'python -c pass':<28}{base:8.1f} ms   1.0 x")
-        for words in (["--version"], ["key", "print"], ["tools"], ["profile", "list"], ["status"], ["diff"]):
+        for words in (["--version"], ["key", "print"], ["tools"], ["profile", "list"], ["status"], ["diff"], _DOCTOR):
             command = [sys.executable, "-I", "-m", "toolsync", "--config", str(config), *words]
             if words == ["--version"]:
                 command = [sys.executable, "-I", "-m", "toolsync", "--version"]

@@ -139,8 +139,9 @@ def _request(look: Look) -> Request:
     """The request as it is asked; the key goes to the user's own addresses only."""
     effective = look.effective
     assert effective.dialect is not None  # noqa: S101  the caller looked
-    is_trusted = origin(effective.base_url) in look.world.origins
     keys = {one.header: one.value for one in effective.credentials if one.value is not None}
+    is_known = bool(keys) or not effective.credentials  # without its key, the gateway would only ask for one
+    is_trusted = is_known and origin(effective.base_url) in look.world.origins
     headers = {name: value for name, value in effective.headers.items() if is_trusted or not isinstance(value, Secret)}
     return Request(
         dialect=effective.dialect,

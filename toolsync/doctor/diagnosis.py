@@ -59,7 +59,9 @@ def diagnosis(effective: Effective, offline: Sequence[Finding], probed: Probed |
         found = _merged([*sure, *(finding for finding in offline if finding.certainty == "likely")])
     else:
         found = _merged([probe, *sure])
-    return Diagnosis(effective, _state(found, probed), found, tuple(_ruled_out(probed)))
+    return Diagnosis(
+        effective, _state([*found, probe] if probe.cause else found, probed), found, tuple(_ruled_out(probed))
+    )
 
 
 def _rank(finding: Finding, probe: Finding) -> tuple[int, bool]:

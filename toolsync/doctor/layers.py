@@ -74,7 +74,10 @@ def seen(session: Session, tool: Tool, files: Mapping[str, Path | None]) -> tupl
         files: the file of each of its own rows, by overlay; None for one that does not count here.
     """
     formats = {row.overlay: row.format for row in tool.files}
-    return tuple(_seen(session, layer, files, layer.format or formats.get(layer.overlay, "")) for layer in tool.layers)
+    found = [_seen(session, layer, files, layer.format or formats.get(layer.overlay, "")) for layer in tool.layers]
+    own = {one.snapshot.real for one in found if one.snapshot is not None and not one.is_projects}
+    is_same = [one.is_projects and one.snapshot is not None and one.snapshot.real in own for one in found]
+    return tuple(one for one, same in zip(found, is_same, strict=True) if not same)  # in the home folder itself
 
 
 def unread(session: Session, tool: Tool) -> tuple[Seen, ...]:

@@ -1,0 +1,144 @@
+"""What was found in the settings and what the gateway answered, together: the cause that comes first, and the state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+from toolsync.doctor.diagnosis import Probed, diagnosis, is_blocked
+from toolsync.doctor.model import Certainty, Effective, Finding, State, Where
+from toolsync.probe.inquiry import Inquiry
+from toolsync.probe.network import Network
+from toolsync.probe.transport import Reach, Step
+
+URL = "https://gw.example/v1"
+FILE = Where("user", "apiKey", "/home/you/.demo/settings.json", 3)
+OTHER_FILE = Where("project", "apiKey", "/home/you/project/settings.json", 1)
+EFFECTIVE = Effective(
+    *("demo", "", "Demo", "openai-chat", URL, f"{URL}/chat/completions", "m", (), {}, None, False, "", Network()),
+)
+REACHED = Reach(URL, (Step("name", "gw.example", "", "192.0.2.1", 1), Step("port", "gw.example:443", "", "open", 1)))
+
+
+def ended(cause: str) -> Probed:
+    """A way that ends at its port."""
+    return Probed(Reach(URL, (Step("port", "gw.example:443", cause, "said", 1, is_end=True),)))
+
+
+def answered(
+    cause: str = "",
+    certainty: Certainty = "sure",
+    skew: float | None = None,
+    notes: tuple[tuple[str, Certainty, str], ...] = (),
+) -> Probed:
+    """A gateway that was reached."""
+    return Probed(REACHED, Inquiry(cause=cause, certainty=certainty, skew_seconds=skew, notes=notes))
+
+
+def found(cause: str, certainty: Certainty = "sure", where: Where | None = None) -> Finding:
+    return Finding(cause, certainty, (f"{cause} is here",), where=where)
+
+
+@dataclass
+class Row:
+    offline: list[Finding]
+    probed: Probed | None
+    state: State
+    causes: list[str]
+
+
+ROWS: dict[str, Row] = {
+    "all is well": Row([], answered(), "healthy", []),
+    "nobody was asked": Row([], None, "healthy", []),
+    "what a gateway says": Row([], answered("key_invalid"), "problem", ["key_invalid"]),
+    "what the way says": Row([], ended("connection_refused"), "problem", ["connection_refused"]),
+    "nobody can tell": Row([], answered("", "open"), "inconclusive", []),
+    "a way of which nobody can tell": Row([], ended("inconclusive"), "inconclusive", []),
+    "a sure reason before what it explains": Row(
+        [found("config_shadowed")], answered("key_invalid"), "problem", ["config_shadowed"]
+    ),
+    "a likely reason before what it explains": Row(
+        [found("key_placeholder_value", "likely")], answered("key_invalid"), "problem", ["key_placeholder_value"]
+    ),
+    "a perhaps is heard where it explains": Row(
+        [found("key_malformed", "open")], answered("key_invalid"), "problem", ["key_malformed"]
+    ),
+    "a likely reason of what is well": Row([found("key_placeholder_value", "likely")], answered(), "healthy", []),
+    "a likely reason of something else": Row(
+        [found("key_placeholder_value", "likely")], answered("rate_limited"), "warning", ["rate_limited"]
+    ),
+    "a likely reason where nobody can tell": Row(
+        [found("config_wrong_file", "likely")], answered("", "open"), "problem", ["config_wrong_file"]
+    ),
+    "a perhaps where nobody can tell": Row([found("key_malformed", "open")], answered("", "open"), "inconclusive", []),
+    "the surer of two": Row(
+        [found("config_incomplete", "open"), found("key_wrong_provider", "likely")],
+        answered("key_invalid"),
+        "problem",
+        ["key_wrong_provider"],
+    ),
+    "of two as sure, the one of the same kind": Row(
+        [found("foreign_credential", "likely"), found("env_shadows_login", "likely")],
+        answered("key_invalid"),
+        "problem",
+        ["env_shadows_login"],
+    ),
+    "what is sure beside another cause": Row(
+        [found("key_in_git")], answered("quota_exhausted"), "problem", ["quota_exhausted", "key_in_git"]
+    ),
+    "a warning where all is well": Row([found("tool_not_restarted")], answered(), "warning", ["tool_not_restarted"]),
+    "a warning where nobody can tell": Row([found("config_drift")], answered("", "open"), "warning", ["config_drift"]),
+    "a note of the gateway's": Row(
+        [],
+        answered(notes=(("models_list_unsupported", "sure", "404"),)),
+        "healthy",
+        ["models_list_unsupported"],
+    ),
+    "a clock that is off, and nothing else": Row([], answered(skew=4000), "problem", ["clock_skew"]),
+    "a clock that is a little off": Row([], answered(skew=200), "healthy", []),
+    "the same cause from both sides, once": Row(
+        [found("key_malformed", "open", FILE)], answered("key_malformed"), "problem", ["key_malformed"]
+    ),
+    "a cause twice in a file, once": Row(
+        [found("config_drift", where=FILE), found("config_drift", where=FILE)], answered(), "warning", ["config_drift"]
+    ),
+    "a cause in two files, twice": Row(
+        [found("config_drift", where=FILE), found("config_drift", where=OTHER_FILE)],
+        answered(),
+        "warning",
+        ["config_drift", "config_drift"],
+    ),
+}
+
+
+@pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
+def test_what_it_comes_to(row: Row) -> None:
+    one = diagnosis(EFFECTIVE, row.offline, row.probed)
+    assert (one.state, [finding.cause for finding in one.findings]) == (row.state, row.causes)
+
+
+def test_a_reason_carries_what_the_gateway_said() -> None:
+    one = diagnosis(EFFECTIVE, [found("key_malformed", "open", FILE)], ended("connection_refused"))
+    assert one.primary is not None
+    assert one.primary.evidence == ("gw.example:443: said",)
+
+
+@pytest.mark.parametrize(
+    ("finding", "expected"),
+    [
+        (found("config_parse_error"), True),
+        (found("key_not_a_key"), True),
+        (found("key_not_a_key", "likely"), False),
+        (found("config_shadowed"), False),
+    ],
+    ids=["a broken file", "no key", "perhaps no key", "another layer"],
+)
+def test_what_needs_no_request(finding: Finding, expected: bool) -> None:
+    assert is_blocked([finding]) is expected
+
+
+def test_what_was_reached_is_ruled_out() -> None:
+    assert set(diagnosis(EFFECTIVE, [], answered("key_invalid")).ruled_out) == {
+        *("dns_failure", "connection_refused", "connect_timeout")
+    }
