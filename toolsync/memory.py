@@ -7,6 +7,7 @@ import secrets
 from pathlib import Path
 
 from toolsync import disk, remembered
+from toolsync.document.conforming import surely_conforms
 from toolsync.errors import MemoryFileError
 from toolsync.masking import printable
 from toolsync.remembered import Memory
@@ -61,6 +62,8 @@ def parsed(snapshot: disk.Snapshot) -> Memory:
 
 def _problem(data: object) -> str:
     """The first thing that the schema does not allow, without the value itself; empty when all is well."""
+    if surely_conforms(data, schema("memory")):
+        return ""
     import jsonschema
 
     found = jsonschema.Draft202012Validator(schema("memory")).iter_errors(data)

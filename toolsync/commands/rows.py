@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from toolsync.document import Value
+from toolsync.document.conforming import surely_conforms
 from toolsync.errors import TemplateError
 from toolsync.facts import Facts
 from toolsync.masking import printable
@@ -56,6 +57,8 @@ def check_of(row: FileRow) -> Callable[[Value], str | None] | None:
         return None
 
     def check(data: Value) -> str | None:
+        if surely_conforms(data, schema):
+            return None
         from jsonschema import Draft202012Validator
         from jsonschema.exceptions import best_match
         from referencing.exceptions import Unresolvable

@@ -10,6 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from toolsync.document import KeyPath, Value
+from toolsync.document.conforming import surely_conforms
 from toolsync.document.keypath import spell
 from toolsync.profile import rules
 from toolsync.profile.wording import close, one_line, shown
@@ -51,6 +52,8 @@ class _Violation:
 
 def schema_problems(data: Value, name: str = "profile") -> Iterator[Problem]:
     """Every way in which `data` does not meet `schemas/<name>.schema.json`."""
+    if surely_conforms(data, rules.file_rules(name), re.fullmatch):
+        return
     for error in _validator(name).iter_errors(data):
         yield from _worded(_violation(error, name))
 
