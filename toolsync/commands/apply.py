@@ -94,18 +94,20 @@ def execute(session: Session, planned: Plan, options: Options) -> Result:
     untidy = forgetting.tidied(session)
     complaints = (*helper_complaints(session, planned), *still_exposed(session, planned.files))
     said = (*plan_messages(session, planned), *_ping_messages(pinged), *untidy, *complaints)
-    messages = (*said, *_variables(planned))
+    messages = (*said, *_variables(session, planned))
     return Result("apply", _data(session, planned, pinged), messages, _exit_code(planned, messages))
 
 
-def _variables(planned: Plan) -> Iterator[Message]:
+def _variables(session: Session, planned: Plan) -> Iterator[Message]:
     """How the variable is set that tools read the key from, where nobody but a person can."""
     profile = planned.profile
     if profile is None or profile.key.kind == "env":
         return
     readers = [tool for tool in planned.tools if tool.delivery and tool.delivery.way == "env" and not tool.of]
     for variable in dict.fromkeys(str(tool.facts["key_variable"].value) for tool in readers):
-        line = f'export {variable}="$(toolsync key print {profile.name})"'
+        printed = f"toolsync key print {profile.name}"
+        is_windows = session.places.platform == "win32"
+        line = f"$env:{variable} = {printed}" if is_windows else f'export {variable}="$({printed})"'
         yield Message("note", f"${variable} is yours to set where the tool is started: `{line}`.")
 
 
