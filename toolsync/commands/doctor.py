@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolsync import memory as memories
 from toolsync import registry
@@ -23,11 +23,12 @@ from toolsync.doctor.remedy import fix, is_about_key
 from toolsync.doctor.world import World
 from toolsync.errors import ProfileError, ToolsyncError
 from toolsync.masking import Secret, fingerprint, mask_credentials, mask_key_shapes, masked, on_one_line
-from toolsync.probe.asking import Request
-from toolsync.probe.inquiry import Exchange, inquire
-from toolsync.probe.transport import reach
 from toolsync.registry import Known
 from toolsync.session import Session
+
+if TYPE_CHECKING:
+    from toolsync.probe.asking import Request
+    from toolsync.probe.inquiry import Exchange
 
 INCONCLUSIVE = 3
 
@@ -128,6 +129,9 @@ def _probes(told: Sequence[tuple[Look, Sequence[Finding]]], options: Options) ->
 
 
 def _probed(look: Look, *, is_deep: bool) -> Probed:
+    from toolsync.probe.inquiry import inquire
+    from toolsync.probe.transport import reach
+
     effective = look.effective
     way = reach(effective.url, effective.network, look.world.session.places.root)
     if way.end is not None:
@@ -137,6 +141,8 @@ def _probed(look: Look, *, is_deep: bool) -> Probed:
 
 def _request(look: Look) -> Request:
     """The request as it is asked; the key goes to the user's own addresses only."""
+    from toolsync.probe.asking import Request
+
     effective = look.effective
     assert effective.dialect is not None  # noqa: S101  the caller looked
     keys = {one.header: one.value for one in effective.credentials if one.value is not None}

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from toolsync.causes import named
 from toolsync.doctor.model import Diagnosis, Effective, Finding, State
-from toolsync.probe.inquiry import Exchange, Inquiry
-from toolsync.probe.transport import Reach, Step
+
+if TYPE_CHECKING:
+    from toolsync.probe.inquiry import Exchange, Inquiry
+    from toolsync.probe.transport import Reach, Step
 
 BLOCKING = frozenset(
     {

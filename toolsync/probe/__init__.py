@@ -9,31 +9,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from toolsync.address import Dialect, endpoint, is_loopback, normal
-from toolsync.causes import Certainty
 from toolsync.errors import ProfileError
 from toolsync.masking import Secret
-from toolsync.probe.body import shown
-from toolsync.probe.classifier import Asked
-from toolsync.probe.dialect import (
-    LIMIT,
-    LIMIT_RETRIED,
-    Reply,
-    headers,
-    ids,
-    models_url,
-    names_the_limit,
-    question,
-    reply,
-)
-from toolsync.probe.failure import unsent
 from toolsync.probe.network import Network, Response, send
-from toolsync.probe.verdict import Outcome, judge, shown_address
 
-__all__ = ["Models", "Network", "Outcome", "Ping", "PingRequest", "Reply", "exposes_key", "list_models", "ping"]
+if TYPE_CHECKING:
+    from toolsync.causes import Certainty
+    from toolsync.probe.verdict import Outcome
 
+__all__ = ["Models", "Network", "Ping", "PingRequest", "exposes_key", "list_models", "ping"]
 
 _Found = TypeVar("_Found")
 
@@ -125,6 +112,9 @@ def ping(request: PingRequest) -> Ping:
     A gateway that refuses the limit on output tokens (newer OpenAI models want another name for it, some models
     want more of them) is asked once more, in the other way.
     """
+    from toolsync.probe.body import shown
+    from toolsync.probe.dialect import reply
+
     url = endpoint(request.dialect, request.base)
     result, said = _came(request, url, _asked, lambda data: reply(data, request.dialect))
     ping = Ping(**result, dialect=request.dialect, asked=request.model)
@@ -144,6 +134,8 @@ def list_models(request: PingRequest) -> Models:
 
     A list may name models that this key may not use, and leave out some that it may.
     """
+    from toolsync.probe.dialect import ids, models_url
+
     result, found = _came(replace(request, model=""), models_url(request.dialect, request.base), _listed, ids)
     return Models(**result, ids=found or ())
 
@@ -163,6 +155,10 @@ def _came(
     find: Callable[[object], _Found | None],
 ) -> tuple[dict[str, Any], _Found | None]:
     """The fields that every result has, and what `find` found in an answer of success; whatever happens on the way."""
+    from toolsync.probe.classifier import Asked
+    from toolsync.probe.failure import unsent
+    from toolsync.probe.verdict import judge, shown_address
+
     started = time.perf_counter()
     answer = found = None
     try:
@@ -187,6 +183,8 @@ def _came(
 
 
 def _asked(request: PingRequest, url: str) -> Response:
+    from toolsync.probe.dialect import LIMIT, LIMIT_RETRIED, headers, names_the_limit, question
+
     sent = headers(request.dialect, request.key, request.headers)
     answer = send("POST", url, question(request.dialect, request.model, LIMIT), sent, request.network)
     if not names_the_limit(answer):
@@ -196,6 +194,8 @@ def _asked(request: PingRequest, url: str) -> Response:
 
 
 def _listed(request: PingRequest, url: str) -> Response:
+    from toolsync.probe.dialect import headers
+
     return send("GET", url, None, headers(request.dialect, request.key, request.headers), request.network)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ipaddress
 import json
 import logging
-import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +14,8 @@ from urllib.parse import urlsplit
 from toolsync.deadline import answered
 
 if TYPE_CHECKING:
+    import ssl
+
     import httpx
 
 _LONGEST_BODY = 2**20
@@ -163,6 +164,8 @@ def _in_network(host: str, network: str) -> bool:
 
 def trust(url: str, network: Network) -> ssl.SSLContext:
     """Mozilla's roots, the system's, and the profile's own; none is loaded where nothing is encrypted."""
+    import ssl
+
     if not url.lower().startswith("https:") and not network.proxy.lower().startswith("https:"):
         return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     import httpx
