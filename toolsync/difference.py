@@ -35,6 +35,8 @@ def unified(plan: FilePlan, name: str, key: bytes, *, context: int = 3) -> list[
         key: this machine's hash key, so that two secrets can be told apart by their fingerprints.
         context: how many unchanged lines surround a change.
     """
+    if plan.before == plan.after:
+        return []
     before = _lines(plan, plan.before, key)
     after = _lines(plan, plan.after, key)
     old = name if plan.before is not None else "/dev/null"
