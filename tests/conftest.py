@@ -8,12 +8,14 @@ from __future__ import annotations
 import base64
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from toolsync import masking
 
 pytest_plugins = ["tests.leaks"]
 
@@ -68,6 +70,17 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         if all(row.get(field) in values for field, values in fields.items()) and where(row)
     ]
     metafunc.parametrize("row", rows, ids=[str(row["name"]) for row in rows])
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol() -> Generator[None, object, object]:
+    """What one test makes known as a key is masked in no other's texts."""
+    known = set(masking._known)
+    try:
+        return (yield)
+    finally:
+        masking._known.clear()
+        masking._known.update(known)
 
 
 @pytest.fixture(scope="session", autouse=True)
