@@ -35,7 +35,8 @@ usual = builtins.__import__
 def imported(name, *rest, **more):
     if name == "typer":
         Gone()
-        time.sleep(20)
+        for _ in range(200):  # what is not heeded within 20 s never is; one long sleep would not be woken
+            time.sleep(0.1)
     return usual(name, *rest, **more)
 builtins.__import__ = imported
 """
