@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -20,7 +20,9 @@ LONG = invented("doctor-well-long") + "".join(f".part{number:03d}AbCdEf" for num
 MOST_REQUESTS = 4
 
 JSON = {"Content-Type": "application/json"}
-CHAT, MESSAGES, RESPONSES = "openai-chat", "anthropic-messages", "openai-responses"
+CHAT: Final = "openai-chat"
+MESSAGES: Final = "anthropic-messages"
+RESPONSES: Final = "openai-responses"
 PATHS = {CHAT: "/chat/completions", MESSAGES: "/messages", RESPONSES: "/responses"}
 
 

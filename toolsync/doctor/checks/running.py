@@ -15,7 +15,9 @@ from toolsync.trace import CREDENTIALS
 def processes(look: Look) -> Iterator[Finding]:
     """Running programs of the tool that hold an old address or key, or do not see a variable that they need."""
     ours = look.tool.processes.get(look.reader.name)
-    running = mains([one for one in look.world.processes if ours and any(map(one.is_called, ours.names))])
+    if ours is None or not any(answer.layer for answer in look.raw.values()):
+        return  # nothing is set here: there is nothing that could be old
+    running = mains([one for one in look.world.processes if any(map(one.is_called, ours.names))])
     for process in running:
         environ = process.environ()
         found = _held(look, process, environ) or _unseen(look, process, environ) or _older(look, process)

@@ -1,0 +1,106 @@
+"""Streams, candidates and what is asked next, as tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.doctor.cases import diagnosed, realised
+from tests.doctor.test_well import CHAT, JSON, MESSAGES, RESPONSES, Data, case, chat, events, message, ok
+from toolsync.address import Dialect
+from toolsync.probe.candidates import candidates
+from toolsync.probe.classifier import Asked
+from toolsync.probe.network import Response
+from toolsync.probe.stream import Stream, buffered, fault, is_burst
+
+BODY = b'data: {"choices": [{"index": 0, "delta": {"content": "po"}, "finish_reason": null}]}\n\n'
+ANSWER = Response(200, {"content-type": "text/event-stream"}, BODY, 10)
+ASKED = Asked("http://gw.example/v1/chat/completions", "openai-chat", "m", streams=True)
+
+
+STREAMS: dict[str, tuple[Stream, str]] = {
+    "to its end": (Stream(ANSWER, 5, (10, 20), 30, is_ended=True), ""),
+    "we stopped listening": (Stream(ANSWER, 5, (10, 9000), 15_100, is_left=True), ""),
+    "no last event": (Stream(ANSWER, 5, (10, 20), 30), "stream_truncated"),
+    "broken off": (Stream(ANSWER, 5, (10, 20), 30, fault=OSError()), "stream_truncated"),
+    "silent until we had enough": (Stream(ANSWER, 5, (10,), 15_000, fault=httpx.ReadTimeout("")), "stream_stalled"),
+    "silent, and then ended": (Stream(ANSWER, 5, (10,), 6_000), "stream_stalled"),
+    "silent from the start": (
+        Stream(Response(200, {}, b"", 5), 5, (), 15_000, fault=httpx.ReadTimeout("")),
+        "stream_stalled",
+    ),
+}
+
+
+@pytest.mark.parametrize(("stream", "expected"), STREAMS.values(), ids=STREAMS)
+def test_what_is_wrong_with_a_stream(stream: Stream, expected: str) -> None:
+    found = fault(stream, ASKED)
+    assert (found.cause if found else "") == expected
+
+
+BURSTS: dict[str, tuple[tuple[int, ...], int | None, bool]] = {
+    "one event": ((900,), 100, False),
+    "events as they are made": ((500, 700, 900), 100, False),
+    "at once, and fast": ((100, 101, 102), 100, False),
+    "at once, as late as the whole answer": ((900, 901, 902), 850, False),
+    "at once, and far later than the whole answer": ((1500, 1501, 1502), 300, True),
+    "many at once, and nothing to compare with": (tuple(range(900, 914)), None, True),
+}
+
+
+@pytest.mark.parametrize(("when", "answered_ms", "expected"), BURSTS.values(), ids=BURSTS)
+def test_what_was_held_back(when: tuple[int, ...], answered_ms: int | None, expected: bool) -> None:
+    stream = Stream(ANSWER, 5, when, when[-1], is_ended=True)
+    assert (is_burst(stream) and buffered(stream, answered_ms) is not None) is expected
+
+
+@dataclass
+class Right:
+    dialect: Dialect
+    base: str
+    address: str
+    cause: str
+
+
+CANDIDATES = {
+    "no version": Right(CHAT, "http://h", "http://h/v1", "path_missing_v1"),
+    "a version twice": Right(CHAT, "http://h/v1/v1", "http://h/v1", "path_duplicate_v1"),
+    "an endpoint": Right(CHAT, "http://h/v1/chat/completions", "http://h/v1", "path_full_endpoint"),
+    "no prefix": Right(CHAT, "http://h/v1", "http://h/api/v1", "path_missing_prefix"),
+    "a prefix too many": Right(CHAT, "http://h/openai/v1", "http://h/v1", "path_extra_segment"),
+    "a version behind another": Right(CHAT, "http://h/v4/v1", "http://h/v4", "path_extra_segment"),
+    "a version that the tool appends itself": Right(MESSAGES, "http://h/v1", "http://h", "path_duplicate_v1"),
+    "no prefix, of Anthropic's kind": Right(MESSAGES, "http://h", "http://h/anthropic", "path_missing_prefix"),
+    "responses without a version": Right(RESPONSES, "http://h/api", "http://h/api/v1", "path_missing_v1"),
+}
+
+
+@pytest.mark.parametrize("row", CANDIDATES.values(), ids=CANDIDATES)
+def test_the_right_address_is_among_the_first(row: Right) -> None:
+    found = {one.base: one.cause for one in list(candidates(row.dialect, row.base))[:4]}
+    assert found.get(row.address) == row.cause
+
+
+# How many requests.
+
+REFUSED = {"status": 401, "headers": JSON, "json": {"error": {"message": "Invalid token", "type": "new_api_error"}}}
+NOTHING = {"status": 404, "headers": JSON, "json": {"error": {"message": "Invalid URL"}}}
+CHUNKS = ({"choices": [{"index": 0, "delta": {"content": "pong"}, "finish_reason": "stop"}]}, "data: [DONE]")
+
+COUNTS: dict[str, tuple[Data, list[str]]] = {
+    "well": (case(ok(chat())), ["GET", "POST"]),
+    "well, as a stream": (case(events(*CHUNKS)), ["GET", "POST"]),
+    "well, without a list": (case(ok(message()), MESSAGES, models={}), ["GET", "POST"]),
+    "a key that is refused": (case(REFUSED, models=REFUSED, asks=False), ["GET", "POST", "GET", "GET"]),
+    "nothing there": (case(NOTHING, models=NOTHING, asks=False), ["GET", "POST", "GET", "GET", "GET", "GET"]),
+}
+
+
+@pytest.mark.parametrize(("row", "expected"), COUNTS.values(), ids=COUNTS)
+def test_how_much_is_asked(tmp_path: Path, row: Data, expected: list[str]) -> None:
+    with realised(tmp_path, row) as stage:
+        said = diagnosed(stage)
+    assert [one.method for one in said.asked] == expected
