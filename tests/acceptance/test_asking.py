@@ -176,8 +176,7 @@ def test_a_file_that_changes_during_the_question_is_planned_and_asked_about_agai
     with terminal(ready, *APPLY) as screen:
         screen.until(QUESTION)
         ready.write("service/settings.json", '{\n  "apiKey": "${OLD}",\n  "later": 1\n}\n')
-        screen.answer("y\n").until("planning again")
-        screen.shown = ""
+        screen.answer("y\n").past("planning again")
         assert screen.until(QUESTION).answer("y\n").ended() == 0
     assert '"later": 1' in screen.shown
     assert '"later": 1' in ready.read("service/settings.json")
