@@ -339,7 +339,6 @@ def _named(parts: Iterable[Iterable[tuple[str, str]]]) -> str:
 
 def _by_proxy(url: str, parts: SplitResult, place: _Place, proxy: str, network: Network) -> Reach:
     step, address = _proxy(proxy)
-    told = shown(f"{address.scheme}://{address.hostname or ''}" + (f":{address.port}" if address.port else ""))
     steps, certificate = [step], None
     if not step.is_end and parts.scheme.lower() == "https" and address.scheme in ("http", "https"):
         opened, end = _tunnel(address, place)
@@ -347,7 +346,7 @@ def _by_proxy(url: str, parts: SplitResult, place: _Place, proxy: str, network: 
         if end is not None:
             encrypted, certificate = _encrypted(end, place, network, url)
             steps.append(encrypted)
-    return Reach(url, tuple(steps), certificate, told, _is_open(place) if _is_here(url) or step.is_end else None)
+    return Reach(url, tuple(steps), certificate, step.target, _is_open(place) if _is_here(url) or step.is_end else None)
 
 
 def _is_here(url: str) -> bool:
@@ -367,7 +366,10 @@ def _is_open(place: _Place) -> bool:
 
 def _proxy(proxy: str) -> tuple[Step, SplitResult]:
     started = time.perf_counter()
-    address = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
+    try:
+        address = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
+    except ValueError:  # half a bracket
+        address = urlsplit("http://")
     target = shown(f"{address.scheme}://{address.hostname or ''}")
     try:
         port = address.port or _PORTS.get(address.scheme, 0)

@@ -1,0 +1,105 @@
+"""The way to a gateway, step by step, where names lead to addresses that behave in all ways there are."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.doctor.listeners import listening
+from toolsync.probe import transport
+from toolsync.probe.network import Network
+from toolsync.probe.transport import reach
+
+V6, V4 = "2001:db8::1", "192.0.2.1"
+TRIES: dict[str, tuple[str, dict[str, str], list[tuple[str, bool]]]] = {
+    "both open": ("gw.example", {V6: "", V4: ""}, [("", False)]),
+    "IPv6 hangs": ("gw.example", {V6: "timeout", V4: ""}, [("ipv6_broken", False), ("", False)]),
+    "no IPv6 here": ("gw.example", {V6: "Network is unreachable", V4: ""}, [("", False)]),
+    "IPv6 refuses": ("gw.example", {V6: "refused", V4: ""}, [("", False)]),
+    "IPv4 hangs": ("gw.example", {V6: "", V4: "timeout"}, [("", False)]),
+    "localhost is ::1 first": (
+        "localhost",
+        {"::1": "refused", "127.0.0.1": ""},
+        [("localhost_ipv6", False), ("", False)],
+    ),
+    "all refuse": ("gw.example", {V6: "refused", V4: "refused"}, [("connection_refused", True)]),
+    "all hang": ("gw.example", {V6: "timeout", V4: "timeout"}, [("connect_timeout", True)]),
+    "one hangs, one refuses": ("gw.example", {V6: "timeout", V4: "refused"}, [("connection_refused", True)]),
+}
+
+
+@pytest.mark.parametrize(("host", "faults", "expected"), TRIES.values(), ids=TRIES)
+def test_which_address_answers(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, host: str, faults: dict[str, str], expected: list[tuple[str, bool]]
+) -> None:
+    def told(*_: Any, **__: Any) -> list[tuple[Any, ...]]:
+        kinds = {True: socket.AF_INET6, False: socket.AF_INET}
+        return [(kinds[":" in number], socket.SOCK_STREAM, 6, "", (number, 443)) for number in faults]
+
+    def tried(address: tuple[int, tuple[Any, ...]]) -> transport._Try:
+        family, where = address
+        return transport._Try(family, where, str(where[0]), faults[where[0]], 1)
+
+    monkeypatch.setattr(socket, "getaddrinfo", told)
+    monkeypatch.setattr(transport, "_tried", tried)
+    way = reach(f"http://{host}/v1", Network(), tmp_path)
+    assert [(step.cause, step.is_end) for step in way.steps if step.name == "port"] == expected
+
+
+@pytest.fixture
+def ports() -> Iterator[dict[str, str]]:
+    behaviour: dict[str, dict[str, Any]] = {
+        "plain": {"type": "http"},
+        "closed": {"type": "closed"},
+        "forward": {"type": "proxy", "mode": "forward"},
+        "locked": {"type": "proxy", "mode": "auth_required"},
+    }
+    with ExitStack() as stack:
+        yield stack.enter_context(listening(behaviour)).names
+
+
+PROXIES = {
+    "a proxy that is there": ("http://{plain}/v1", "http://{forward}", ""),
+    "nobody there": ("http://{plain}/v1", "http://{closed}", "proxy_unreachable"),
+    "a kind that clients do not know": ("http://{plain}/v1", "socks://{closed}", "proxy_bad_scheme"),
+    "no host": ("http://{plain}/v1", "http://", "proxy_bad_scheme"),
+    "a port that is none": ("http://{plain}/v1", "http://127.0.0.1:99999", "proxy_bad_scheme"),
+    "half a bracket": ("http://{plain}/v1", "http://[::1", "proxy_bad_scheme"),
+    "a tunnel that wants a password": ("https://{plain}/v1", "http://{locked}", "proxy_auth_required"),
+    "a tunnel to a plain port": ("https://{plain}/v1", "http://{forward}", "scheme_mismatch"),
+}
+
+
+@pytest.mark.parametrize(("url", "proxy", "expected"), PROXIES.values(), ids=PROXIES)
+def test_by_a_proxy(ports: dict[str, str], url: str, proxy: str, expected: str) -> None:
+    for name, where in ports.items():
+        url, proxy = url.replace(f"{{{name}}}", where), proxy.replace(f"{{{name}}}", where)
+    way = reach(url, Network(proxy=proxy))
+    assert (way.end.cause if way.end else "") == expected
+
+
+@pytest.mark.parametrize(
+    ("mark", "text", "expected"),
+    [
+        ("", "", "connection_refused"),
+        (".dockerenv", "", "wrong_loopback"),
+        ("run/.containerenv", "", "wrong_loopback"),
+        ("proc/version", "Linux version 6.6.87.2-microsoft-standard-WSL2", "wrong_loopback"),
+        ("proc/version", "Linux version 6.1.0-18-amd64", "connection_refused"),
+    ],
+    ids=["a machine", "Docker", "Podman", "WSL", "Linux"],
+)
+def test_localhost_of_a_machine_within_another(
+    ports: dict[str, str], tmp_path: Path, mark: str, text: str, expected: str
+) -> None:
+    if mark:
+        (tmp_path / mark).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / mark).write_text(text)
+    way = reach(f"http://localhost:{ports['closed.port']}/v1", Network(), tmp_path)
+    assert way.end is not None
+    assert way.end.cause == expected
