@@ -18,6 +18,7 @@ SCALARS = st.one_of(
 )
 _COMMENTS = [
     "// c",
+    "// ends in blanks \t",
     "//",
     '// "old": true,',
     "// , }",

@@ -163,6 +163,7 @@ REMOVALS = {
     "brace on the same line, a comment between": ('{ "a": 1, // a\n  "b": 2 }', ("b",), '{ "a": 1 // a\n  }'),
     "the only one closes the table": ('{\n  "a": {\n    "b": 1\n  }\n}', ("a", "b"), '{\n  "a": {}\n}'),
     "the only one beside a comment": ('{\n  // c\n  "a": 1\n}', ("a",), "{\n  // c\n}"),
+    "below a comment that ends in blanks": ('{// c \n"a": 1,}', ("a",), "{// c \n}"),
     "every duplicate": ('{\n  "a": 1,\n  "b": 2,\n  "a": 3\n}', ("a",), '{\n  "b": 2\n}'),
     "every duplicate, a comment kept": ('{ // c\n"c":0,"c":0,\n"c":0}', ("c",), "{ // c\n}"),
     "comma on a line of its own before the last": ('{"a":1\n,\n"c":0}', ("c",), '{"a":1\n}'),

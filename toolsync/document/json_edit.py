@@ -177,8 +177,8 @@ class Editor:
         return comments
 
     def _ends_line(self, at: int, container: Node) -> bool:
-        """Whether a line comment ends at `at`."""
-        return any(end == at and self.text.startswith("//", start) for start, end in container.comments)
+        """Whether a line comment ends at `at`, or with blanks behind it."""
+        return any(start < at <= end and self.text.startswith("//", start) for start, end in container.comments)
 
     def _has_foreign_comment(self, container: Node, own: Collection[Span]) -> bool:
         return any(comment not in own for comment in container.comments)
