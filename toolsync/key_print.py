@@ -139,7 +139,7 @@ def _put(key: Secret) -> None:
 
 
 def _said(text: str, exit_code: int) -> int:
-    text = " ".join(printable(mask_key_shapes(masked(text)), limit=_LONGEST_LINE).split())
+    text = " ".join(printable(masked(mask_key_shapes(text)), limit=_LONGEST_LINE).split())
     try:
         os.write(2, f"toolsync: {text}\n".encode())
     except OSError:
