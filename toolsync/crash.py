@@ -20,7 +20,7 @@ def report(error: BaseException, state: Path) -> str:
     """
     text = "".join(traceback.format_exception(error))
     head = f"toolsync {__version__}, Python {sys.version.split()[0]}, {platform.platform()}\n\n"
-    content = mask_key_shapes(masked(head + text))
+    content = masked(mask_key_shapes(head + text))
     try:
         state.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(prefix="crash-", suffix=".txt", dir=state)

@@ -13,8 +13,7 @@ from toolsync.causes import Language, named
 from toolsync.commands.aside import broken
 from toolsync.commands.fitting import remembered_tools
 from toolsync.commands.result import DONE, PROBLEM, Message, Result
-from toolsync.doctor.checks import findings
-from toolsync.doctor.checks.saying import same, values
+from toolsync.doctor.checks import findings, saying
 from toolsync.doctor.diagnosis import Probed, diagnosis, is_blocked, line
 from toolsync.doctor.layers import Standing
 from toolsync.doctor.look import Look, looks
@@ -22,7 +21,7 @@ from toolsync.doctor.model import Credential, Diagnosis, Effective, Finding, Whe
 from toolsync.doctor.remedy import fix, is_about_key
 from toolsync.doctor.world import World
 from toolsync.errors import ProfileError, ToolsyncError
-from toolsync.masking import Secret, fingerprint, mask_credentials, mask_key_shapes, masked, on_one_line
+from toolsync.masking import Secret, fingerprint
 from toolsync.registry import Known
 from toolsync.session import Session
 
@@ -220,7 +219,7 @@ def _where(where: Where, session: Session) -> dict[str, Any]:
 
 def _finding(look: Look, finding: Finding, language: Language) -> dict[str, Any]:
     session, profile = look.world.session, look.world.profile
-    cause = named(finding.cause, language).filled({**values(look, finding.where), **finding.values})
+    cause = named(finding.cause, language).filled({**saying.values(look, finding.where), **finding.values})
     mended = finding.fix or fix(look.effective, finding, profile, is_set=_is_set(look, finding.cause))
     return {
         "cause": finding.cause,
@@ -242,7 +241,7 @@ def _is_set(look: Look, cause: str) -> bool:
         own = look.world.key
         return all(one.kind == "command" or one.value == own for one in look.effective.credentials)
     return all(
-        same(question, getattr(look.effective, question), look.wanted[question])
+        saying.same(question, getattr(look.effective, question), look.wanted[question])
         for question in ("base_url", "model")
         if question in look.wanted
     )
@@ -275,4 +274,4 @@ def _exchange(one: Exchange) -> dict[str, Any]:
 
 def _open(text: str) -> str:
     """Any text of the settings, on one line and free of keys."""
-    return on_one_line(mask_key_shapes(mask_credentials(masked(text))), limit=400)
+    return saying.text(text, limit=400)

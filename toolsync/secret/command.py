@@ -214,6 +214,6 @@ def _ending(returncode: int) -> str:
 
 def _said(err: bytes) -> str:
     """What it complained of; a key may be in it that nobody has seen yet, of whatever shape."""
-    text = mask_strange_words(mask_key_shapes(masked(err.decode(errors="replace"))))
+    text = mask_strange_words(masked(mask_key_shapes(err.decode(errors="replace"))))
     text = " ".join(printable(text, limit=300).split())
     return f": {text}" if text else ""

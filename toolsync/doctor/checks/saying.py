@@ -51,9 +51,9 @@ def address(url: str) -> str:
     return text(url.strip())
 
 
-def text(value: str) -> str:
+def text(value: str, *, limit: int = 200) -> str:
     """Any value of the settings, on one line."""
-    return on_one_line(mask_key_shapes(mask_credentials(masked(value))), limit=200)
+    return on_one_line(masked(mask_credentials(mask_key_shapes(value))), limit=limit)
 
 
 def same(question: str, one: str, other: str) -> bool:
