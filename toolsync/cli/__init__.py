@@ -11,20 +11,20 @@ from typing import Annotated, Any
 import typer
 
 from toolsync import __version__, render, screen
-from toolsync.cli import doctoring, keys, leaving, profiles, starting, streams, work
+from toolsync.cli import streams
 from toolsync.cli.context import run
+from toolsync.cli.tree import Tree
 from toolsync.errors import BugError, InterruptedRunError, OutputError, ToolsyncError, UsageError
 from toolsync.session import default_state
 
 app = typer.Typer(
     name="toolsync",
+    cls=Tree,
     help="One gateway, one key, every AI coding tool.",
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for part in (starting, work, doctoring, profiles, keys, leaving):
-    app.add_typer(part.app)
 
 
 def main(arguments: Sequence[str]) -> int:
