@@ -95,9 +95,9 @@ def _known(keys: frozenset[str]) -> _Known:
     for key in keys:
         if _PLACE.match(key):
             continue
-        for form in _spelled(key):
+        for form in spelled(key):
             _add(parts, form, max(_PART, len(form) * 3 // 4))
-        for form in _encoded(key.encode("utf-8", "surrogatepass")):
+        for form in encoded(key.encode("utf-8", "surrogatepass")):
             _add(parts, form, _PART)
     blocks = (part[at : at + _BLOCK] for part in parts for at in range(_PART - _BLOCK + 1))
     return _Known(parts, frozenset(blocks))
@@ -109,7 +109,7 @@ def _add(parts: dict[str, int], form: str, least: int) -> None:
         parts[part] = min(least, parts.get(part, least))
 
 
-def _spelled(key: str) -> Iterator[str]:
+def spelled(key: str) -> Iterator[str]:
     """The key, and how it is written where some of its characters mean something else."""
     import html
     import json
@@ -123,7 +123,7 @@ def _spelled(key: str) -> Iterator[str]:
     yield quote(key, safe="", errors="surrogatepass")
 
 
-def _encoded(raw: bytes) -> Iterator[str]:
+def encoded(raw: bytes) -> Iterator[str]:
     """The key in base64, which has three forms by what stands before (`Basic` puts a user's name there), and in hex."""
     from base64 import b64encode
 
