@@ -5,11 +5,12 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 from urllib.parse import SplitResult, quote, urlsplit
 
 from toolsync.errors import ProfileError
+from toolsync.value import frozen
 
 Dialect = Literal["openai-chat", "openai-responses", "anthropic-messages"]
 Protocol = Literal["openai", "anthropic", "gemini"]
@@ -22,7 +23,7 @@ PATHS: Mapping[Dialect, str] = {
 """What a tool of this dialect appends to the base that it was given; seen on the wire of the clients themselves."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Addresses:
     """One gateway as each kind of client wants to be told of it; none ends with a slash.
 

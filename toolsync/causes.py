@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from toolsync import resources
 from toolsync.errors import UsageError
+from toolsync.value import frozen
 
 Language = Literal["en", "zh"]
 Severity = Literal["error", "warning", "info"]
@@ -23,7 +24,7 @@ GROUPS = ("key", "address", "request", "way", "configuration", "bench")
 SENTENCES = ("title", "meaning", "evidence", "remedy")
 
 
-@dataclass(frozen=True)
+@frozen
 class Cause:
     """One cause in one language.
 
@@ -102,7 +103,7 @@ _PLACEHOLDER = re.compile(r"(^|[.] )?\{([a-z_]+)\}")
 """A name in braces, and whether a sentence begins with it."""
 
 
-_SPACED = re.compile(r"(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])")
+_SPACED = r"(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])"
 """A space that Chinese wants beside a Latin name only."""
 
 
@@ -113,7 +114,7 @@ def _fill(sentence: str, values: Mapping[str, str], neutral: Mapping[str, str]) 
         is_capital = match[1] is not None and not values.get(name)
         return (match[1] or "") + (text[:1].upper() + text[1:] if is_capital else text)
 
-    return _SPACED.sub("", _PLACEHOLDER.sub(word, sentence))
+    return re.sub(_SPACED, "", _PLACEHOLDER.sub(word, sentence))
 
 
 def _spoken(text: str) -> Language | None:

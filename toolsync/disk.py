@@ -9,7 +9,6 @@ import stat
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -17,6 +16,7 @@ from toolsync.complaint import in_words
 from toolsync.errors import DocumentError, EditRefusedError, FileError
 from toolsync.masking import on_one_line
 from toolsync.patience import patiently
+from toolsync.value import frozen
 
 LIMIT_BYTES = 64 * 2**20
 """A larger file is no settings file."""
@@ -40,7 +40,7 @@ T = TypeVar("T")
 _READ_FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
-@dataclass(frozen=True)
+@frozen
 class Snapshot:
     """What stood at a path at one moment.
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
+
+from toolsync.value import frozen
 
 _PART = 12
 """Half a key of 96 bits: fewer characters of one are worth less than the words that masking them would cost."""
@@ -76,7 +77,7 @@ def _counts(run: str, least: int) -> bool:
     return bool(run) and (len(run) >= least or not _WORDS.fullmatch(run))
 
 
-@dataclass(frozen=True)
+@frozen
 class _Known:
     """What to look for.
 

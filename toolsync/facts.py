@@ -7,17 +7,17 @@ A fact that the profile leaves unset is absent from the mapping; no fact has a d
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from toolsync.address import addresses
 from toolsync.profile import Profile
+from toolsync.value import frozen
 
 KEY_VARIABLE = "TOOLSYNC_API_KEY"
 """The environment variable that holds the key where neither profile nor gateway names one."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Fact:
     """A named value.
 

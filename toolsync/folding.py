@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 
 _WIDE = "\u1100-\u115f\u2e80-\uff60"
 """Scripts without spaces, in which a line may end after every character."""
-_WORD = re.compile(rf"\s*(?:[^\s`{_WIDE}]*`[^`\n]*`[^\s`{_WIDE}]*|[{_WIDE}]|[^\s{_WIDE}]+)")
+_WORD = rf"\s*(?:[^\s`{_WIDE}]*`[^`\n]*`[^\s`{_WIDE}]*|[{_WIDE}]|[^\s{_WIDE}]+)"
+"""Compiled where it is needed: that takes as long as the interpreter does to start."""
 _PART = re.compile(r"[^/,]*[/,]*")
 _NARROWEST = 6
 """Columns that are narrower are not worth reading."""
@@ -34,7 +35,7 @@ def prose(text: str, width: int, *, indent: int = 0) -> list[str]:
     """
     if "\n" in text:
         return [line for part in text.split("\n") for line in prose(part, width, indent=indent)]
-    return _filled((word[0] for word in _WORD.finditer(text)), width, " " * indent) if cells(text) > width else [text]
+    return _filled((word[0] for word in re.finditer(_WORD, text)), width, " " * indent) if cells(text) > width else [text]
 
 
 def cell(text: str, width: int) -> list[str]:

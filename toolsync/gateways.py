@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,11 +12,12 @@ from toolsync.address import Addresses, Dialect, Protocol, addresses
 from toolsync.errors import ProfileError, TemplateError, UsageError
 from toolsync.masking import on_one_line
 from toolsync.profile.wording import close
+from toolsync.value import frozen
 
 PROTOCOLS: tuple[Protocol, ...] = ("openai", "anthropic", "gemini")
 
 
-@dataclass(frozen=True)
+@frozen
 class Gateway:
     """What is known of a provider, or of a kind of gateway that people run themselves.
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Literal
 
 from toolsync.errors import TemplateError
 from toolsync.masking import on_one_line, printable
+from toolsync.value import frozen
 
 Platform = Literal["linux", "darwin", "win32"]
 
 
-@dataclass(frozen=True)
+@frozen
 class Places:
     """What the paths of a template are relative to.
 

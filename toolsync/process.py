@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import PurePath, PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING
+
+from toolsync.value import frozen
 
 if TYPE_CHECKING:
     import psutil
@@ -17,7 +19,7 @@ def _unreadable() -> None:
     return None
 
 
-@dataclass(frozen=True)
+@frozen
 class Process:
     """A running program.
 

@@ -7,12 +7,13 @@ import hashlib
 import hmac
 import json
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Literal
 
 from toolsync.document.data import Value
 from toolsync.document.splice import Splice
 from toolsync.masking import holds_key_shape, is_reference
+from toolsync.value import frozen
 
 VERSION = 3
 """The form of `memory.json`; a newer one is never read, for what it means is not known here.
@@ -31,7 +32,7 @@ ANYTHING = "*"
 """The mark of a time stamp: whatever stands there counts as what toolsync wrote; `mark` gives it to no value."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Remembered:
     """One value that toolsync set.
 
@@ -66,7 +67,7 @@ def may_lie_in_memory(text: str, *, secret: bool) -> bool:
     return not holds_key_shape(text) and (not secret or is_reference(text.strip().strip("\"'")))
 
 
-@dataclass(frozen=True)
+@frozen
 class KeptSplice:
     """A splice whose text may hold a secret: it lies in the keyring, under `entry`."""
 
@@ -75,7 +76,7 @@ class KeptSplice:
     entry: str
 
 
-@dataclass(frozen=True)
+@frozen
 class LayerMemory:
     """What one tool's overlay did to a file.
 
@@ -100,7 +101,7 @@ class LayerMemory:
     holds_key: bool = False
 
 
-@dataclass(frozen=True)
+@frozen
 class FileMemory:
     """What toolsync did to one real file.
 
@@ -117,7 +118,7 @@ class FileMemory:
     layers: tuple[LayerMemory, ...] = ()
 
 
-@dataclass(frozen=True)
+@frozen
 class Memory:
     """All that is remembered on this machine.
 

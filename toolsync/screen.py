@@ -6,13 +6,13 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from typing import IO
 
 from toolsync.errors import OutputError
 from toolsync.folding import prose
 from toolsync.masking import masked, printable
+from toolsync.value import frozen
 
 _STYLES = {
     "add": "green",
@@ -25,7 +25,7 @@ _STYLES = {
 }
 
 
-@dataclass(frozen=True)
+@frozen
 class Line:
     """One line for people.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, cast
 from toolsync.errors import FileError, ProfileError
 from toolsync.paths import Places, Platform
 from toolsync.process import Running
+from toolsync.value import frozen
 
 if TYPE_CHECKING:
     from toolsync.masking import Secret
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from toolsync.secret.vault import Vault
 
 
-@dataclass(frozen=True)
+@frozen
 class Session:
     """What commands are given instead of reaching for the environment themselves.
 

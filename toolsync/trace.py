@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from toolsync.document import MISSING, Item, KeyPath, Missing, Value
 from toolsync.document import data as _data
@@ -13,9 +13,10 @@ from toolsync.document.keypath import Step, spell
 from toolsync.document.keypath import parse as parse_path
 from toolsync.overlay import ABSENT, TABLE, Edit
 from toolsync.tool import Layer, Reader, Slot, Tool
+from toolsync.value import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Tree:
     """A layer as the tool sees it.
 
@@ -30,7 +31,7 @@ class Tree:
     file: str = ""
 
 
-@dataclass(frozen=True)
+@frozen
 class Answer:
     """What a tool will use.
 
@@ -53,7 +54,7 @@ class Answer:
     path: KeyPath = ()
 
 
-@dataclass(frozen=True)
+@frozen
 class Conflict:
     """Why what we write is not what the tool will use.
 

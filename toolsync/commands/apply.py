@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from toolsync import memory as memories
@@ -20,9 +20,10 @@ from toolsync.commands.recovering import recovered
 from toolsync.commands.result import DONE, PROBLEM, REFUSED, Message, Result
 from toolsync.errors import DocumentError, FileError, PingFailedError, PlanRefusedError
 from toolsync.session import Session
+from toolsync.value import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Options:
     """How `apply` goes about it.
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 
 from toolsync.commands.stores import Address, Shelves
 from toolsync.errors import FileError, PlanRefusedError, StoreError
 from toolsync.remembered import Memory
 from toolsync.store import Live
 from toolsync.tool import Tool
+from toolsync.value import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Claim:
     """What a store says of the file of an app that it holds rows for.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from toolsync.document import Value
@@ -14,12 +13,13 @@ from toolsync.profile import Profile
 from toolsync.secret.helper import Shell, helper_command, line
 from toolsync.session import Session
 from toolsync.tool import Tool
+from toolsync.value import frozen
 
 CARRIED_OUT = ("command", "env", "plaintext")
 """The ways that this version can carry out; `keyring` and `file` are passed over."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Delivery:
     """The way chosen.
 

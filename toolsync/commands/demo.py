@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from toolsync.commands import apply as applying
@@ -23,12 +22,13 @@ from toolsync.masking import Secret
 from toolsync.paths import Places
 from toolsync.secret.vault import MemoryVault
 from toolsync.session import Session
+from toolsync.value import frozen
 
 _KEY = "sk-demo-0000-not-a-real-key"
 _MODEL = "demo-model"
 
 
-@dataclass(frozen=True)
+@frozen
 class Step:
     """One piece of the story: a command as one would type it, what it said, and how it ended."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from toolsync import gateways
@@ -20,9 +20,10 @@ from toolsync.remembered import Memory
 from toolsync.session import Session
 from toolsync.tool import Tool
 from toolsync.trace import looks_at_variables
+from toolsync.value import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Wish:
     """What a person asked for.
 
@@ -39,7 +40,7 @@ class Wish:
     fix_gitignore: bool = False
 
 
-@dataclass(frozen=True)
+@frozen
 class Scope:
     """What choosing and fitting look at.
 
@@ -78,7 +79,7 @@ def remembered_tools(memory: Memory) -> set[str]:
     return {layer.tool for file in memory.files.values() for layer in file.layers}
 
 
-@dataclass(frozen=True)
+@frozen
 class Skipped:
     """A tool that is left out, with the reason.
 
@@ -99,7 +100,7 @@ class Skipped:
     holds_copy: bool = False
 
 
-@dataclass(frozen=True)
+@frozen
 class ToolPlan:
     """What one tool gets.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from toolsync.address import addresses
@@ -14,6 +13,7 @@ from toolsync.gateways import Gateway
 from toolsync.profile import KeyRef, editor
 from toolsync.profile.reader import read
 from toolsync.session import Session
+from toolsync.value import frozen
 
 
 def init(session: Session, name: str, table: Mapping[str, Any], *, active: bool = True) -> Edited:
@@ -57,7 +57,7 @@ def _present(text: str, name: str, shown: str) -> object:
     return read(text, shown).document.get(("profiles", name))
 
 
-@dataclass(frozen=True)
+@frozen
 class Wanted:
     """What a new profile is to be made from, as far as somebody said it.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from toolsync.errors import PlanRefusedError, UsageError
@@ -14,9 +13,10 @@ from toolsync.profile.model import REFERENCE
 from toolsync.secret.index import forget, known_names, record
 from toolsync.secret.key import checked, without_line_end
 from toolsync.secret.vault import Vault
+from toolsync.value import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class StoredKey:
     """A key by its reference, never its value.
 
@@ -31,7 +31,7 @@ class StoredKey:
     is_stored: bool | None
 
 
-@dataclass(frozen=True)
+@frozen
 class KeySet:
     """A key has been stored, and read back.
 

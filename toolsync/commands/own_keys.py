@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from toolsync import disk
 from toolsync.commands.key import named
 from toolsync.commands.result import Message
 from toolsync.errors import FileError, ProfileError, SecretError
 from toolsync.profile import KeyRef
+from toolsync.secret import former
 from toolsync.secret.index import known_names
 from toolsync.session import Session
+from toolsync.value import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class OwnKeys:
     """Names, never values.
 
@@ -33,7 +33,8 @@ class OwnKeys:
 def own_keys(session: Session) -> OwnKeys:
     """The keys, looked up; no keyring is opened where none has a name."""
     references, warnings = _references(session)
-    names = known_names(session.state, references)
+    known = known_names(session.state, references)
+    names = (*known, *former.kept(session.state, known))
     if not names:
         return OwnKeys(warnings=warnings)
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from toolsync.address import Dialect
@@ -17,12 +17,13 @@ from toolsync.commands.result import DONE, REFUSED, Message, Result
 from toolsync.masking import Secret
 from toolsync.profile import Profile
 from toolsync.session import Session
+from toolsync.value import frozen
 
 if TYPE_CHECKING:  # the probe costs four starts of the interpreter: it is imported where something is asked
     from toolsync.probe import Models, Network, Ping, PingRequest
 
 
-@dataclass(frozen=True)
+@frozen
 class Pinged:
     """One ping, and the tools it speaks for."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from toolsync import disk, registry
 from toolsync import memory as memories
@@ -29,11 +29,12 @@ from toolsync.registry import Known
 from toolsync.remembered import Memory
 from toolsync.session import Session
 from toolsync.tool import Tool
+from toolsync.value import frozen
 
 __all__ = ["Plan", "Skipped", "ToolPlan", "Wish", "plan_apply", "plan_ping", "plan_undo"]
 
 
-@dataclass(frozen=True)
+@frozen
 class Plan:
     """Everything that one apply or undo would do.
 

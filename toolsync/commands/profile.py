@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from toolsync import gateways, registry
@@ -22,9 +21,10 @@ from toolsync.profile.wording import one_line
 from toolsync.secret.command import program
 from toolsync.session import Session
 from toolsync.tool import Tool
+from toolsync.value import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Entry:
     """A line of `profile list`."""
 

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from toolsync import disk
@@ -18,12 +17,13 @@ from toolsync.errors import ChangedError, DeclinedError, FileError, ProfileError
 from toolsync.masking import printable
 from toolsync.profile.reader import read
 from toolsync.session import Session
+from toolsync.value import frozen
 
 _PREFIX = ".toolsync-profile-"
 _USUAL = ("sensible-editor", "nano", "vim", "vi") if sys.platform != "win32" else ("notepad",)
 
 
-@dataclass(frozen=True)
+@frozen
 class Draft:
     """A copy of the profile file that the user works on.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from toolsync import disk, resources
@@ -12,12 +11,13 @@ from toolsync.profile.reader import parsed
 from toolsync.session import Session
 from toolsync.store import token_now
 from toolsync.transaction import Write, commit, recover
+from toolsync.value import frozen
 
 _PRIVATE = 0o600
 _SHARED = 0o644
 
 
-@dataclass(frozen=True)
+@frozen
 class ProfileFile:
     """The file as it stood when it was opened.
 
@@ -41,7 +41,7 @@ class ProfileFile:
         return "" if self.snapshot.raw is None else parsed(self.snapshot.raw, self.shown).text
 
 
-@dataclass(frozen=True)
+@frozen
 class Edited:
     """What became of the file: its text before and after (equal: it was not touched)."""
 

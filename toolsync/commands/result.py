@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
+
+from toolsync.value import frozen
 
 DONE, PROBLEM, REFUSED = 0, 1, 2
 Level = Literal["note", "warning", "problem"]
 
 
-@dataclass(frozen=True)
+@frozen
 class Message:
     """A sentence for people, beside the data.
 
@@ -25,7 +27,7 @@ class Message:
     hint: str = ""
 
 
-@dataclass(frozen=True)
+@frozen
 class Result:
     """The end of a command.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,12 +24,13 @@ from toolsync.masking import printable
 from toolsync.plan import stands
 from toolsync.remembered import LayerMemory, Memory, Remembered
 from toolsync.session import Session
+from toolsync.value import frozen
 
 Applied = Literal["same", "unknown", "changed", "gone", "never"]
 Wanted = Literal["same", "differs", "unknown"]
 
 
-@dataclass(frozen=True)
+@frozen
 class Place:
     """One value of one tool.
 

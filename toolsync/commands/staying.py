@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -16,11 +15,12 @@ from toolsync.commands.state_folder import other_files
 from toolsync.commands.stores import lost_rows
 from toolsync.profile.page import SCHEMA_FILE
 from toolsync.session import Session
+from toolsync.value import frozen
 
 Kind = Literal["profile", "key", "row", "copy", "file", "program"]
 
 
-@dataclass(frozen=True)
+@frozen
 class Staying:
     """Something that stays.
 

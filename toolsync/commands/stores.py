@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -18,11 +18,12 @@ from toolsync.remembered import Memory
 from toolsync.session import Session
 from toolsync.store import Live, Moment, Store, store
 from toolsync.tool import FileRow, Tool
+from toolsync.value import frozen
 
 _SIGN = "#"
 
 
-@dataclass(frozen=True)
+@frozen
 class Address:
     """What plans and memory call a part, where they have a real path for a file.
 
@@ -61,7 +62,7 @@ class Address:
         return replace(self, part=self.app)
 
 
-@dataclass(frozen=True)
+@frozen
 class Shelf:
     """A container, read for one profile.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from toolsync import disk, document
@@ -16,9 +15,10 @@ from toolsync.plan import FilePlan
 from toolsync.session import Session
 from toolsync.tool import Layer, Reader, Tool
 from toolsync.trace import Answer, Conflict, Tree, answers, conflicts, finds_no_key
+from toolsync.value import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Notice:
     """Something a person should know about one tool.
 
@@ -35,7 +35,7 @@ class Notice:
     is_problem: bool = False
 
 
-@dataclass(frozen=True)
+@frozen
 class _Seen:
     """A layer's file as its tool sees it."""
 

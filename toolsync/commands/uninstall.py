@@ -27,11 +27,12 @@ from toolsync.remembered import vault_names
 from toolsync.session import Session
 from toolsync.transaction import lock
 from toolsync.transaction.journal import traces
+from toolsync.value import frozen
 
 _WAIT_SECONDS = 10.0
 
 
-@dataclass(frozen=True)
+@frozen
 class Plan:
     """Everything that goes, and what stays.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -14,12 +13,13 @@ from toolsync.paths import candidates
 from toolsync.session import Session
 from toolsync.tool import FileRow, Layer, Tool
 from toolsync.trace import Answer, Tree
+from toolsync.value import frozen
 
 State = Literal["environment", "read", "missing", "shut", "broken", "refused"]
 """`shut`: it cannot be opened; `broken`: nobody can read what it says; `refused`: its tool is too strict to."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Seen:
     """A layer as its tool sees it.
 
@@ -141,7 +141,7 @@ def _seen(session: Session, layer: Layer, files: Mapping[str, Path | None], form
     return Seen(layer, "read" if parsed.fault is None else "refused", path, snapshot, parsed)
 
 
-@dataclass(frozen=True)
+@frozen
 class Standing:
     """One layer in `doctor TOOL`.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 
 from toolsync.doctor.layers import Seen, Standing, own_files, seen, standings, unread
@@ -17,9 +17,10 @@ from toolsync.document.keypath import spell
 from toolsync.overlay import Edit
 from toolsync.tool import Reader, Tool
 from toolsync.trace import Answer, Tree, answers
+from toolsync.value import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Look:
     """A reader, and all that it finds.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Self
 
@@ -15,16 +14,17 @@ from toolsync.document.data import MISSING, Value
 from toolsync.document.keypath import KeyPath, spell
 from toolsync.document.splice import Splice
 from toolsync.errors import EditRefusedError
+from toolsync.value import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Source:
     """A value in a document's own spelling: what `source` returned, white space and comments inside it included."""
 
     text: str
 
 
-@dataclass(frozen=True)
+@frozen
 class Fault:
     """Why a tool that reads this format strictly would ignore or misread the file."""
 

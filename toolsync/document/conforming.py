@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from toolsync.document.data import Value
+from toolsync.value import frozen
 
 Rules = Any
 """A piece of JSON Schema: a mapping, or true or false."""
@@ -26,7 +26,7 @@ class _UnsureError(Exception):
     """The library has to say."""
 
 
-@dataclass(frozen=True)
+@frozen
 class _Whole:
     """The schema that a rule is part of, and how patterns are looked for in texts."""
 

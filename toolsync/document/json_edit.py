@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from toolsync.document.json_layout import (
     breaks,
@@ -22,12 +22,13 @@ from toolsync.document.json_layout import (
 from toolsync.document.json_scan import Entry, Node, Span
 from toolsync.document.json_write import Style
 from toolsync.document.splice import Splice
+from toolsync.value import frozen
 
 Body = Callable[[Style], str]
 """Spells the new member or item in the style of the place."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Editor:
     """Edits of one text; `keeps_trailing_comma` where its readers take a comma behind the last member."""
 

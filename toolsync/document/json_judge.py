@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from functools import cached_property
 
 from toolsync.document.data import Value
 from toolsync.document.json_scan import DEEPEST
 from toolsync.document.json_written import Written, number
+from toolsync.value import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Reading:
     """What one text means.
 

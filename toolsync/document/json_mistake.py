@@ -14,9 +14,10 @@ from toolsync.document.base import how_to_mend, place
 from toolsync.document.json_scan import DEEPEST
 from toolsync.errors import DocumentError
 from toolsync.masking import printable
+from toolsync.value import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Oddities:
     """What a text holds that strict JSON does not know, as offsets."""
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from toolsync.document.base import Source
 from toolsync.document.data import Value
+from toolsync.value import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Style:
     """How a value is laid out: `spread` over lines, or on one line.
 

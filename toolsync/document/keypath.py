@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from toolsync.errors import TemplateError
+from toolsync.value import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Item:
     """The item of a list of tables whose `key` holds `value`."""
 

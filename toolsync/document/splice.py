@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from toolsync.value import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Splice:
     """`length` characters from `start` on give way to `text`."""
 

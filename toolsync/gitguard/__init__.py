@@ -7,7 +7,6 @@ answer is `unknown`, which is never taken for safe.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -16,6 +15,7 @@ from toolsync.gitguard import chezmoi
 from toolsync.gitguard.git import Git, found, tracked, work_tree
 from toolsync.gitguard.ignoring import NAME, Rule, beside_pattern, beside_sample, deciding, pattern
 from toolsync.gitguard.repository import WorkTree, dotfiles, enclosing, left
+from toolsync.value import frozen
 
 __all__ = ["NAME", "Rule", "State", "Verdict", "ignore_file", "left", "lines", "look"]
 
@@ -23,7 +23,7 @@ State = Literal["outside", "ignored", "exposed", "unknown", "copied", "tracked"]
 """From the best to the worst."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Verdict:
     """What git would do with a file.
 
@@ -94,7 +94,7 @@ def look(
     return tuple(worst[file] for file in files)
 
 
-@dataclass(frozen=True)
+@frozen
 class _Wanted:
     """How it is to be: ignore files as they are planned, and which files are databases."""
 

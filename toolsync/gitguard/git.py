@@ -6,12 +6,12 @@ import os
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from toolsync.errors import GitError
 from toolsync.gitguard.repository import WorkTree
 from toolsync.masking import printable
+from toolsync.value import frozen
 
 _SECONDS = 10.0
 
@@ -36,7 +36,7 @@ _OURS = {
 }
 
 
-@dataclass(frozen=True)
+@frozen
 class Git:
     """The user's git.
 
@@ -47,6 +47,10 @@ class Git:
 
     program: str
     environ: Mapping[str, str]
+
+    def argv(self, *arguments: str) -> list[str]:
+        """The command line of it."""
+        return [self.program, *_SHUT, *arguments]
 
     def said(self, *arguments: str, at: Path, given: bytes = b"", fine: tuple[int, ...] = (0,)) -> bytes:
         """What git prints.
@@ -60,10 +64,9 @@ class Git:
         Raises:
             GitError: it cannot be run, says that it cannot answer, or takes too long.
         """
-        argv = [self.program, *_SHUT, *arguments]
         try:
             done = subprocess.run(
-                argv, input=given, capture_output=True, cwd=at, env=self.environ, timeout=_SECONDS, check=False
+                self.argv(*arguments), input=given, capture_output=True, cwd=at, env=self.environ, timeout=_SECONDS, check=False
             )
         except subprocess.TimeoutExpired as error:
             raise GitError(f"git did not answer within {_SECONDS:g} s") from error

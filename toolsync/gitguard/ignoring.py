@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 
 from toolsync import disk
 from toolsync.gitguard.git import Git
 from toolsync.masking import printable
+from toolsync.value import frozen
 
 NAME = ".gitignore"
 
 
-@dataclass(frozen=True)
+@frozen
 class Rule:
     """The pattern that decides about a path.
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from toolsync import disk
+from toolsync.value import frozen
 
 _MOST_LINKS = 40
 """As many as Linux follows."""
@@ -16,7 +16,7 @@ _DOTFILES = ("dotfiles", "dotfiles.git")
 """What a bare repository is called that is not hidden."""
 
 
-@dataclass(frozen=True)
+@frozen
 class WorkTree:
     """A folder whose files a repository keeps.
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from toolsync.loopback import speech
 from toolsync.loopback.received import Received
 from toolsync.loopback.speech import Answer
 from toolsync.masking import Secret
+from toolsync.value import frozen
 
 __all__ = ["Answer", "House", "answer"]
 
 
-@dataclass(frozen=True)
+@frozen
 class House:
     """How this gateway was set up: its path prefix, its models (empty: any), and what they all say."""
 

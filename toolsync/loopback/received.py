@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from toolsync.masking import Secret
+from toolsync.value import frozen
 
 _CREDENTIALS = ("authorization", "x-api-key", "x-goog-api-key", "api-key")
 
 
-@dataclass(frozen=True)
+@frozen
 class Received:
     """A request.
 

@@ -9,14 +9,16 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from toolsync.value import frozen
 
 _JSON = {"Content-Type": "application/json"}
 _STREAM = {"Content-Type": "text/event-stream", "Cache-Control": "no-cache"}
 
 
-@dataclass(frozen=True)
+@frozen
 class Answer:
     """A status, a body and the headers that speak of it."""
 

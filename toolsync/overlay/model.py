@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
 from toolsync.document import KeyPath, Value
+from toolsync.value import frozen
 
 
 class Want(Enum):
@@ -25,7 +25,7 @@ TABLE: Final = Want.TABLE
 UNSET: Final = Want.UNSET
 
 
-@dataclass(frozen=True)
+@frozen
 class Edit:
     """One path, and what must stand there.
 

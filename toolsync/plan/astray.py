@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from toolsync.document import MISSING, Document, Item, KeyPath, Value
 from toolsync.document.keypath import parse as parse_path
@@ -12,6 +11,7 @@ from toolsync.document.keypath import spell
 from toolsync.errors import EditRefusedError
 from toolsync.plan.model import Left, Place
 from toolsync.remembered import NOTHING, LayerMemory, Remembered, holds
+from toolsync.value import frozen
 
 _TELLING = 8
 """A text of so many characters is not the same by chance; of shorter ones, numbers and the like it takes two."""
@@ -30,7 +30,7 @@ def gathered(document: Document, known: LayerMemory, place: Place) -> tuple[Docu
     return document, tuple(left)
 
 
-@dataclass(frozen=True)
+@frozen
 class _Lost:
     """What toolsync wrote into a table or an item and is not there any more.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from toolsync import document as documents
 from toolsync.document import MISSING, Document, KeyPath, Missing, Splice, Value
@@ -23,9 +23,10 @@ from toolsync.remembered import (
     may_lie_in_memory,
     vault_name,
 )
+from toolsync.value import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Laid:
     """A document with a row laid over it.
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from toolsync.document import Fault, KeyPath, Missing, Value
 from toolsync.overlay import ABSENT, Edit
 from toolsync.remembered import FileMemory
+from toolsync.value import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Row:
     """One overlay that meets one real file.
 
@@ -41,7 +42,7 @@ class Row:
         return any(edit.secret and not edit.harmless and edit.value not in (ABSENT, "") for edit in self.edits)
 
 
-@dataclass(frozen=True)
+@frozen
 class Place:
     """The file that is planned, and what planning may look up.
 
@@ -68,7 +69,7 @@ class Place:
         return self.called or self.path
 
 
-@dataclass(frozen=True)
+@frozen
 class Change:
     """What stands at a path before and after; `MISSING` where nothing does."""
 
@@ -80,7 +81,7 @@ class Change:
     harmless: bool = True
 
 
-@dataclass(frozen=True)
+@frozen
 class Left:
     """Something that toolsync wrote once, and that was not given back, with the reason."""
 
@@ -89,7 +90,7 @@ class Left:
     reason: str
 
 
-@dataclass(frozen=True)
+@frozen
 class FilePlan:
     """What one real file becomes.
 

@@ -6,12 +6,13 @@ import html
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import Any, Literal
 
 from toolsync.masking import masked, printable
 from toolsync.probe.network import Response
+from toolsync.value import frozen
 
 Kind = Literal["empty", "packed", "page", "json", "stream", "text"]
 
@@ -27,7 +28,7 @@ _PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
 """How gzip and Zstandard begin."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Level:
     """One error of those that lie in each other when gateways pass on what another said.
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from toolsync.address import Dialect, addresses
 from toolsync.errors import ProfileError
+from toolsync.value import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Candidate:
     """An address, and what would be wrong with the one that stands there if this is the right one.
 

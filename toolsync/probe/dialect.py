@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from toolsync import __version__
@@ -12,6 +11,7 @@ from toolsync.address import Dialect
 from toolsync.masking import Secret
 from toolsync.probe.body import shown
 from toolsync.probe.network import Response
+from toolsync.value import frozen
 
 LIMIT = 16
 """Output tokens asked for: the least that the Responses API takes."""
@@ -21,7 +21,7 @@ LIMIT_RETRIED = 256
 _PROMPT = "Answer with the one word: pong"
 
 
-@dataclass(frozen=True)
+@frozen
 class Reply:
     """What a model said, and what it cost.
 

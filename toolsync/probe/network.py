@@ -6,12 +6,12 @@ import ipaddress
 import json
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from toolsync.deadline import answered
+from toolsync.value import frozen
 
 if TYPE_CHECKING:
     import ssl
@@ -22,7 +22,7 @@ _LONGEST_BODY = 2**20
 """An answer of sixteen tokens, or a list of thousands of models, is shorter."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Network:
     """The way to the gateway.
 
@@ -55,7 +55,7 @@ class Network:
         return None if not self.proxy or is_exempt(url, self.no_proxy) else self.proxy
 
 
-@dataclass(frozen=True)
+@frozen
 class Response:
     """An answer, read to its end or to the limit.
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from toolsync.errors import ProfileError
 from toolsync.profile.wording import close, one_line
+from toolsync.value import frozen
 
 if TYPE_CHECKING:
     from toolsync.document import Document
@@ -23,7 +24,7 @@ REFERENCE = re.compile(
 """What a key reference looks like; a key pasted in its place does not."""
 
 
-@dataclass(frozen=True)
+@frozen
 class KeyRef:
     """Where a key is to be had: `keyring:NAME`, `env:VARIABLE` or `command:LINE`."""
 
@@ -49,7 +50,7 @@ class KeyRef:
         return f"{self.kind}:{self.name}"
 
 
-@dataclass(frozen=True)
+@frozen
 class Profile:
     """One profile, its tool overrides not yet laid over it (`for_tool` does that).
 
@@ -96,7 +97,7 @@ def _laid(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
     return laid
 
 
-@dataclass(frozen=True)
+@frozen
 class Profiles:
     """What `profile.toml` says.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +13,14 @@ from toolsync.document.conforming import surely_conforms
 from toolsync.document.keypath import spell
 from toolsync.profile import rules
 from toolsync.profile.wording import close, one_line, shown
+from toolsync.value import frozen
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
     from jsonschema.protocols import Validator
 
 
-@dataclass(frozen=True)
+@frozen
 class Problem:
     """One thing that is wrong: where, what (the end of a sentence that starts with the place), and what to do."""
 
@@ -34,7 +34,7 @@ class Problem:
         return f"{one_line(spell(self.path))}: {self.reason}" if self.path else self.reason
 
 
-@dataclass(frozen=True)
+@frozen
 class _Violation:
     """A schema keyword that is not met: its value in the schema, what stands in the file, and where.
 

@@ -6,18 +6,18 @@ import os
 import stat
 import sys
 from collections.abc import MutableMapping, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
 from toolsync.errors import NoKeyringError
 from toolsync.masking import masked, printable
+from toolsync.value import frozen
 
 if TYPE_CHECKING:
     from keyring.backend import KeyringBackend
 
 
-@dataclass(frozen=True)
+@frozen
 class Allowed:
     """One keyring that may hold keys.
 

@@ -8,13 +8,13 @@ import shlex
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from toolsync.disk import shown
 from toolsync.errors import UsageError
 from toolsync.profile import NAME
+from toolsync.value import frozen
 
 Shell = Literal["sh", "cmd"]
 
@@ -71,7 +71,7 @@ def _cmd_word(word: str) -> str:
     return f'"{word}{chr(92) * slashes}"'
 
 
-@dataclass(frozen=True)
+@frozen
 class HelperProblem:
     """Why a tool should not run a command, or cannot: one sentence, and what mends it."""
 

@@ -8,19 +8,19 @@ another, the outer holds an empty string in its place, and is given the inner on
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Literal, Protocol, cast
 
 from toolsync.errors import TemplateError
 from toolsync.paths import Places
+from toolsync.value import frozen
 
 Token = str
 """What the rows of a store were at one moment: a digest, so that the journal may hold it."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Moment:
     """A store at the moment when it was read: what is planned from that holds only as long as it stays so.
 

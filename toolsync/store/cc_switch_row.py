@@ -8,13 +8,13 @@ column that changed, only the changed spans do not.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from toolsync import document
 from toolsync.document import Document, Value
 from toolsync.document.json_judge import is_strict
 from toolsync.document.json_write import quoted
 from toolsync.errors import DocumentError, StoreError
+from toolsync.value import frozen
 
 APPS = ("claude", "codex", "gemini", "opencode")
 """The values of `app_type` that templates may name."""
@@ -37,7 +37,7 @@ MEND = "Open the row in CC Switch and save it, or delete it there, and run the c
 _MISREAD = f"CC Switch itself reads it as nothing. {MEND}"
 
 
-@dataclass(frozen=True)
+@frozen
 class Row:
     """Our columns of one row, as the database holds them; `COLUMNS` in order."""
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from toolsync.document import Document, Value
+from toolsync.value import frozen
 
 Dialect = Literal["openai-chat", "openai-responses", "anthropic-messages", "gemini"]
 
 
-@dataclass(frozen=True)
+@frozen
 class FileRow:
     """One settings file of a tool, or one part of a store.
 
@@ -52,7 +53,7 @@ class FileRow:
         return self.part.partition("/")[0]
 
 
-@dataclass(frozen=True)
+@frozen
 class Slot:
     """One place where the answer to a question may stand.
 
@@ -70,7 +71,7 @@ class Slot:
         return {"path": self.text, "variable": f"${self.text}", "default": f"={self.text}"}[self.kind]
 
 
-@dataclass(frozen=True)
+@frozen
 class Reader:
     """One program that reads the settings, and how it finds its answers.
 
@@ -87,7 +88,7 @@ class Reader:
     expect: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@frozen
 class Layer:
     """One place that sets values, as the tool layers them.
 
@@ -112,7 +113,7 @@ class Layer:
     is_managed: bool = False
 
 
-@dataclass(frozen=True)
+@frozen
 class Request:
     """How the tool asks its gateway.
 
@@ -143,7 +144,7 @@ class Request:
     limit: str = ""
 
 
-@dataclass(frozen=True)
+@frozen
 class Processes:
     """The running programs that hold what was read from the settings.
 
@@ -158,7 +159,7 @@ class Processes:
     is_desktop: bool = False
 
 
-@dataclass(frozen=True)
+@frozen
 class Tool:
     """One template, read.
 

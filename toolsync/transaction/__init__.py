@@ -8,7 +8,6 @@ the next that writes.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from toolsync import disk
@@ -20,13 +19,14 @@ from toolsync.transaction.folder import Folders, held
 from toolsync.transaction.journal import Journal, StoreToken
 from toolsync.transaction.settle import Recovery, forward, settled
 from toolsync.transaction.stage import announced, staged
+from toolsync.value import frozen
 
 __all__ = ["Alongside", "Committed", "Recovery", "StoreCommit", "Write", "commit", "pending", "recover"]
 
 _WAIT_SECONDS = 10.0
 
 
-@dataclass(frozen=True)
+@frozen
 class StoreCommit:
     """A store (CC Switch's database) that is written together with the files, and whose COMMIT decides.
 
@@ -68,7 +68,7 @@ class Alongside:
 _NOTHING = Alongside()
 
 
-@dataclass(frozen=True)
+@frozen
 class Committed:
     """What a transaction did.
 
@@ -157,7 +157,7 @@ def _possible(writes: Sequence[Write]) -> tuple[Step, ...]:
         raise disk.file_error(error.filename or "a file", error) from error
 
 
-@dataclass(frozen=True)
+@frozen
 class _Run:
     """Who takes part in a transaction, and where."""
 

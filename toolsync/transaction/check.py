@@ -6,18 +6,18 @@ import os
 import stat
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from toolsync import disk
 from toolsync.errors import ChangedError, FileError, TransactionError
 from toolsync.masking import on_one_line
+from toolsync.value import frozen
 
 _PRIVATE = 0o600
 _ANY_WRITE = 0o222
 
 
-@dataclass(frozen=True)
+@frozen
 class Write:
     """One file as it is to be.
 
@@ -38,7 +38,7 @@ class Write:
     prune: tuple[Path, ...] = ()
 
 
-@dataclass(frozen=True)
+@frozen
 class Step:
     """A write that changes something: what stands there now, and the permission bits that it will have."""
 

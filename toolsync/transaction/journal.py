@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from toolsync import disk
 from toolsync.errors import TransactionError
+from toolsync.value import frozen
 
 VERSION = 2
 
@@ -18,7 +19,7 @@ Phase = Literal["staging", "prepared", "overwriting"]
 that are written in place may be torn."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Entry:
     """One file of the transaction.
 
@@ -59,7 +60,7 @@ class Entry:
         return Path(self.temp).name
 
 
-@dataclass(frozen=True)
+@frozen
 class StoreToken:
     """The store whose COMMIT is the commit point.
 
@@ -76,7 +77,7 @@ class StoreToken:
     modes: tuple[int, int] | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class Journal:
     """A transaction under way.
 

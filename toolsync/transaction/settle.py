@@ -8,7 +8,6 @@ import stat
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -18,6 +17,7 @@ from toolsync.transaction import journal as journals
 from toolsync.transaction.folder import SPECIAL, Folder, Folders
 from toolsync.transaction.journal import Entry, Journal, StoreToken
 from toolsync.transaction.stage import drop_access_list
+from toolsync.value import frozen
 
 _NOT_BY_RENAME = (errno.EBUSY, errno.EXDEV, errno.EPERM, errno.EACCES)
 """A bind-mounted file, another file system, a sticky folder: the file can still be written through."""
@@ -35,7 +35,7 @@ Standing = Literal["old", "new", "foreign", "displacing"]
 """`displacing`: the new content is there, and what came out for it is not what was planned from."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Recovery:
     """How an interrupted transaction was ended.
 
