@@ -281,6 +281,57 @@ def _keys(data: Mapping[str, Any]) -> Iterator[Line]:
 _STORED: Mapping[bool | None, str] = {True: "stored", False: "missing", None: "kept elsewhere"}
 
 
+def rotation_lines(data: Mapping[str, Any]) -> Iterator[Line]:
+    """What becomes of the copies of a key, and who needs nothing."""
+    if any(file["diff"] for file in data["files"]):
+        yield from plan_lines(data)
+    if data["asking"]:
+        yield sentence(f"Nothing changes for {', '.join(data['asking'])}: the key is asked for when they run.")
+    if data["variables"]:
+        names = ", ".join(f"${name}" for name in data["variables"])
+        yield sentence(f"{names}: set from the keyring anew in every shell that is opened later.")
+
+
+def _rotated(data: Mapping[str, Any]) -> Iterator[Line]:
+    for ping in data["pings"]:
+        yield _ping_line(ping)
+    done = ", ".join(
+        f"{counted(count, kind)} {_PAST[action]}" for (kind, action), count in done_to(data["files"]).items()
+    )
+    state = "is replaced" if data["changed"] else "is that key already"
+    yield Line(f"keyring:{data['name']} {state} in {data['backend']}{': ' if done else ''}{done}.", "good")
+    yield from columns([(one["program"], _sent(one)) for one in data["sent"]], ("Program", "Sends"))
+
+
+def _sent(one: Mapping[str, Any]) -> str:
+    if one["new_key"] is None:
+        return "cannot be told from here" if not one["problem"] else "no key"
+    answered = f", and was answered {one['status']}" if one["status"] else ""
+    return f"the new key{answered}" if one["new_key"] else "another key"
+
+
+def _uses(data: Mapping[str, Any]) -> Iterator[Line]:
+    users = [f"profile '{one['profile']}' {one['role']}" for one in data["profiles"]]
+    yield sentence(f"{data['key']}: {', '.join(users) or 'no profile uses it'}", indent=0)
+    rows = [
+        (_HELD[one["kind"]], one["who"], " ".join(filter(None, (one["where"], one["path"])))) for one in data["uses"]
+    ]
+    yield from columns(rows, ("How", "Who", "Where"))
+    if data["kept_until"]:
+        yield sentence(f"The key that it replaced is kept until {data['kept_until'][:10]}.", indent=0)
+
+
+_HELD: Mapping[str, str] = {
+    "helper": "asks when it runs",
+    "variable": "reads a variable",
+    "copy": "holds a copy",
+    "row": "holds a copy",
+    "shell": "this shell holds it",
+    "found": "found there",
+    "other copy": "another program's copy",
+}
+
+
 def _models(data: Mapping[str, Any]) -> Iterator[Line]:
     yield from (Line(model) for model in data["models"])
 
@@ -300,6 +351,8 @@ _VIEWS: Mapping[str, View] = {
     "doctor": examination_lines,
     "explain": explanation_lines,
     "key list": _keys,
+    "key rotate": _rotated,
+    "key uses": _uses,
     "models": _models,
     "ping": _pings,
     "profile list": _profiles,

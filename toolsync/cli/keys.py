@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toolsync import disk
+from toolsync import disk, render, screen
 from toolsync.cli import streams
+from toolsync.cli.asking import shown_and_done
 from toolsync.cli.context import Json, Yes, ask, help_app, run, show
 from toolsync.commands.result import Message, Result
 from toolsync.errors import UsageError
 from toolsync.session import Session
 
 if TYPE_CHECKING:
+    from toolsync.masking import Secret
     from toolsync.profile import Profile
 
 app = typer.Typer()
@@ -60,11 +62,11 @@ def _profiles(session: Session) -> tuple[Profile, ...]:
     return session.profiles().profiles if disk.is_there(session.config) else ()
 
 
-def _typed_key(session: Session, *, stdin: bool) -> str:
+def _typed_key(session: Session, *, stdin: bool, command: str = "key set") -> str:
     if stdin:
         return streams.typed_in()
     if not session.is_interactive:
-        raise UsageError("nobody is there to type the key", hint="Pipe it in: `… | toolsync key set --stdin`.")
+        raise UsageError("nobody is there to type the key", hint=f"Pipe it in: `… | toolsync {command} --stdin`.")
     typed: str = typer.prompt("Key (nothing is shown)", hide_input=True, err=True)
     return typed
 
@@ -83,6 +85,100 @@ def _key_name(session: Session, profile: str | None) -> str:
             hint="Change it there, or `toolsync profile edit --set key=keyring:NAME` first.",
         )
     return reference.name
+
+
+@key_app.command("rotate")
+def key_rotate(
+    profile: Annotated[str | None, typer.Argument(help="Default: the active one.", show_default=False)] = None,
+    back: Annotated[bool, typer.Option("--back", help="Go back to the key that was replaced.")] = False,
+    stdin: Annotated[bool, typer.Option("--stdin", help="Read the new key from stdin.")] = False,
+    source: Annotated[
+        str | None, typer.Option("--from", help="command:LINE or env:NAME has the new key.", show_default=False)
+    ] = None,
+    keep_days: Annotated[float, typer.Option("--keep-days", help="How long the old key is kept.", min=0, max=3650)] = 7,
+    no_ping: Annotated[bool, typer.Option("--no-ping", help="Do not ask the gateway.")] = False,
+    yes: Yes = False,
+    json: Json = False,
+) -> None:
+    """Replace the key, here and in every copy.
+
+    The gateway is asked with the new key first. Then the keyring and all files change together, or nothing does.
+    """
+    from toolsync.commands import rotate as command
+    from toolsync.commands.turning import Change
+
+    session = run.session()
+    name = command.rotated_name(session, profile)
+    new = command.former_key(session, name) if back else _new_key(session, source, stdin=stdin)
+    change = Change(name, new, keep_days, is_back=back)
+
+    def plan() -> command.Rotation:
+        return command.plan(session, change, profile)
+
+    def carried_out(planned: command.Rotation) -> Result:
+        return command.execute(planned, ping=not no_ping)
+
+    def shown(planned: command.Rotation) -> tuple[Message, ...]:
+        messages = tuple(command.messages(planned))
+        screen.stdout().show(render.rotation_lines(command.described(planned)))
+        screen.stdout().show(render.message_lines(messages))
+        return messages
+
+    question = f"Replace keyring:{name}{' by the key from before' if back else ''}?"
+    show(shown_and_done(session, plan(), plan, carried_out, shown, yes=yes, question=question))
+
+
+def _new_key(session: Session, source: str | None, *, stdin: bool) -> Secret:
+    """The key that is to come, from where the person says.
+
+    Raises:
+        UsageError: two places are named, or one that keys do not come from.
+        SecretError: it cannot be had, or is none.
+    """
+    from toolsync.profile.model import REFERENCE, KeyRef
+    from toolsync.secret.key import checked, without_line_end
+
+    if source is None:
+        return checked(without_line_end(_typed_key(session, stdin=stdin, command="key rotate")), "the new key")
+    if stdin or not REFERENCE.fullmatch(source):
+        raise UsageError(
+            "one place has the new key: --stdin, or --from command:LINE or env:NAME",
+            hint="The key itself never stands on the command line.",
+        )
+    return session.secret(KeyRef.parse(source))
+
+
+@key_app.command("forget")
+def key_forget(
+    profile: Annotated[str | None, typer.Argument(help="Default: the active one.", show_default=False)] = None,
+    yes: Yes = False,
+    json: Json = False,
+) -> None:
+    """Forget the key that was replaced.
+
+    There is no `key rotate --back` then.
+    """
+    from toolsync.commands.key import checked_name
+    from toolsync.commands.turning import forget
+
+    session = run.session()
+    name = checked_name(_key_name(session, profile))
+    ask(session, f"Forget the key that keyring:{name} has replaced?", yes=yes)
+    is_gone = forget(session, name)
+    text = f"the key that keyring:{name} has replaced {'is forgotten' if is_gone else 'is not kept'}."
+    show(Result("key forget", {"name": name, "forgotten": is_gone}, (Message("note", text),)))
+
+
+@key_app.command("uses")
+def key_uses(
+    profile: Annotated[str | None, typer.Argument(help="Default: the active one.", show_default=False)] = None,
+    json: Json = False,
+) -> None:
+    """List who holds or asks for the key."""
+    from toolsync.commands.key_uses import key_uses as command
+
+    session = run.session()
+    show(command(session, session.profiles().get(profile).key))
 
 
 @key_app.command("list")

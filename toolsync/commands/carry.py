@@ -27,13 +27,14 @@ from toolsync.transaction.check import steps, stop_at_read_only
 _PRIVATE = 0o600
 
 
-def carry_out(session: Session, plan: Plan, memory: Memory) -> None:
+def carry_out(session: Session, plan: Plan, memory: Memory, also: Alongside | None = None) -> None:
     """Make every file what the plan says, and remember it.
 
     Args:
         session: whose state folder and keyring.
         plan: what to do.
         memory: what is remembered of everything but the plan's files; theirs is laid over it.
+        also: goes the way that the files go.
 
     Raises:
         ChangedError: a file is not what it was when the plan was made; nothing was written.
@@ -41,8 +42,8 @@ def carry_out(session: Session, plan: Plan, memory: Memory) -> None:
     """
     *before, rest = _turns(plan.files)
     for files in before:
-        plan = _carried(session, plan, files, plan.memory)
-    _carried(session, plan, rest, replace(plan.memory, profile=memory.profile, copies=memory.copies))
+        plan = _carried(session, plan, files, plan.memory, None)
+    _carried(session, plan, rest, replace(plan.memory, profile=memory.profile, copies=memory.copies), also)
 
 
 def _turns(files: Sequence[FilePlan]) -> Iterator[Sequence[FilePlan]]:
@@ -60,7 +61,7 @@ def _turns(files: Sequence[FilePlan]) -> Iterator[Sequence[FilePlan]]:
     yield [file for file in files if file not in first and file.container not in containers[:-1]]
 
 
-def _carried(session: Session, plan: Plan, files: Sequence[FilePlan], memory: Memory) -> Plan:
+def _carried(session: Session, plan: Plan, files: Sequence[FilePlan], memory: Memory, also: Alongside | None) -> Plan:
     """Some files of the plan carried out in one transaction and remembered, and the plan as it goes on."""
     path = disk.resolve(memories.path_in(session.state))
     memory = _with_files(memory, files)
@@ -69,7 +70,9 @@ def _carried(session: Session, plan: Plan, files: Sequence[FilePlan], memory: Me
     writes.append(Write(path, plan.memory_sha256, content, private=True))
     shelves = [shelf for shelf in plan.shelves if _parts(shelf, files)]
     commit = _Rows(shelves, files, plan).commit() if shelves else None
-    transaction.commit(writes, state_dir=session.state, store=commit, alongside=_Keyring(session, files))
+    kept = _Keyring(session, files)
+    alongside = kept if also is None else _Both(kept, also)
+    transaction.commit(writes, state_dir=session.state, store=commit, alongside=alongside)
     return replace(plan, memory=memory, memory_sha256=disk.digest(content))
 
 
@@ -178,6 +181,25 @@ class _Keyring(Alongside):
         """What only the new memory would have needed goes; where that fails, the next command sees to it."""
         with suppress(ToolsyncError):
             forgetting.removed(self._session)
+
+
+class _Both(Alongside):
+    """One thing that goes along with the files, and then another."""
+
+    def __init__(self, first: Alongside, second: Alongside) -> None:
+        self._first, self._second = first, second
+
+    def prepare(self) -> None:
+        self._first.prepare()
+        self._second.prepare()
+
+    def take_back(self) -> None:
+        self._second.take_back()
+        self._first.take_back()
+
+    def finish(self) -> None:
+        self._first.finish()
+        self._second.finish()
 
 
 def _with_files(memory: Memory, planned: Sequence[FilePlan]) -> Memory:

@@ -11,6 +11,7 @@ from collections.abc import Collection
 from toolsync import memory as memories
 from toolsync.commands import state_folder
 from toolsync.commands.result import Message
+from toolsync.commands.turning import forget_due, has_due
 from toolsync.errors import ToolsyncError, TransactionError
 from toolsync.remembered import vault_names
 from toolsync.session import Session
@@ -31,15 +32,18 @@ def expect(session: Session, names: Collection[str]) -> None:
 
 def tidied(session: Session) -> tuple[Message, ...]:
     """Remove what an earlier run left in the keyring; why that could not be done."""
-    if not state_folder.has_note(session.state):
+    if not state_folder.has_note(session.state) and not has_due(session):
         return ()
     try:
         with lock.held(session.state, _WAIT_SECONDS):
             removed(session)
+            forget_due(session)
     except TransactionError:
         return ()  # another toolsync is at work: it sees to this when it is done
     except ToolsyncError as error:
-        return (Message("warning", f"old values that nobody needs any more stay in the keyring: {error.message}"),)
+        return (
+            Message("warning", f"old values and keys that nobody needs any more stay in the keyring: {error.message}"),
+        )
     return ()
 
 

@@ -40,6 +40,11 @@ def lines(places: Places) -> tuple[Line, ...]:
     return tuple(_lines(places))
 
 
+def files(places: Places) -> tuple[Path, ...]:
+    """The files of this user's shells and desktop, whether they are there or not."""
+    return tuple(file for file, _, _ in _files(places))
+
+
 def _lines(places: Places) -> Iterator[Line]:
     for file, kind, reader in _files(places):
         try:

@@ -1,6 +1,7 @@
 """The names under which keys were stored, for `key list`: a keyring can be asked for a key, never for what it holds.
 
-The file holds names only. Losing it loses nothing: the profiles name their keys too.
+The file holds names and dates only. Losing it loses nothing: the profiles name their keys too, and the entry of a key
+that was replaced is called after its successor (`former`).
 """
 
 from __future__ import annotations
@@ -8,8 +9,9 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from toolsync.disk import shown
 from toolsync.errors import FileError
@@ -26,12 +28,14 @@ def known_names(state_dir: Path, references: Iterable[KeyRef] = ()) -> tuple[str
 
 def recorded(state_dir: Path) -> tuple[str, ...]:
     """The names that the file lists; none where it is missing or damaged."""
-    try:
-        content = json.loads((state_dir / _FILE).read_bytes())
-        names = content["names"]
-        return tuple(sorted({name for name in names if isinstance(name, str)}))
-    except (OSError, ValueError, TypeError, KeyError, RecursionError):
-        return ()
+    names = _content(state_dir).get("names")
+    return tuple(sorted({name for name in names if isinstance(name, str)})) if isinstance(names, list) else ()
+
+
+def noted(state_dir: Path) -> Mapping[str, Any]:
+    """What `former` has noted of keys that were replaced, by the name of their successor."""
+    former = _content(state_dir).get("former")
+    return former if isinstance(former, dict) else {}
 
 
 def record(state_dir: Path, name: str) -> None:
@@ -41,7 +45,7 @@ def record(state_dir: Path, name: str) -> None:
         FileError: it cannot be written.
     """
     if name not in recorded(state_dir):
-        _write(state_dir, {*recorded(state_dir), name})
+        _write(state_dir, {*recorded(state_dir), name}, noted(state_dir))
 
 
 def forget(state_dir: Path, name: str) -> None:
@@ -51,11 +55,33 @@ def forget(state_dir: Path, name: str) -> None:
         FileError: it cannot be written.
     """
     if name in recorded(state_dir):
-        _write(state_dir, set(recorded(state_dir)) - {name})
+        _write(state_dir, set(recorded(state_dir)) - {name}, noted(state_dir))
 
 
-def _write(state_dir: Path, names: set[str]) -> None:
-    text = json.dumps({"schema": "toolsync/keys/1", "names": sorted(names)}, indent=2) + "\n"
+def note(state_dir: Path, name: str, what: Mapping[str, Any] | None) -> None:
+    """Note something of the key that `name` replaced; None: nothing any more.
+
+    Raises:
+        FileError: it cannot be written.
+    """
+    now = noted(state_dir)
+    rest = {other: said for other, said in now.items() if other != name}
+    then = rest if what is None else {**rest, name: what}
+    if then != now:
+        _write(state_dir, set(recorded(state_dir)), then)
+
+
+def _content(state_dir: Path) -> Mapping[str, Any]:
+    try:
+        content = json.loads((state_dir / _FILE).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def _write(state_dir: Path, names: set[str], former: Mapping[str, Any]) -> None:
+    content = {"schema": "toolsync/keys/1", "names": sorted(names), **({"former": former} if former else {})}
+    text = json.dumps(content, indent=2) + "\n"
     try:
         state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         _replace(state_dir / _FILE, text)

@@ -1,0 +1,147 @@
+"""`key uses`: who holds a key, and who asks for it; places only, never a value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from toolsync import memory as memories
+from toolsync import registry
+from toolsync.commands.fitting import ToolPlan, Wish
+from toolsync.commands.holders import profile_of, users
+from toolsync.commands.key import uses
+from toolsync.commands.leftover import leftovers
+from toolsync.commands.planning import plan_ping
+from toolsync.commands.result import DONE, PROBLEM, Message, Result
+from toolsync.commands.stores import Address
+from toolsync.document.keypath import parse as parse_path
+from toolsync.document.keypath import spell
+from toolsync.errors import SecretError, UsageError
+from toolsync.masking import Secret, printable
+from toolsync.profile import KeyRef, Profile
+from toolsync.registry import Known
+from toolsync.remembered import NOTHING, LayerMemory, Memory, Remembered, mark
+from toolsync.secret import former
+from toolsync.session import Session
+
+Kind = Literal["helper", "variable", "copy", "row", "shell", "found", "other copy"]
+
+
+@dataclass(frozen=True)
+class Use:
+    """One place.
+
+    Attributes:
+        kind: `helper` runs `key print`, `variable` reads one from its environment, `copy` and `row` hold the key in
+            a file or a database, `shell` is a variable of this shell's; `found` and `other copy` hold it, and toolsync
+            did not write it there.
+        who: the tool, for people; "" for none.
+        where: the file or the variable.
+        path: where in the file, or its lines.
+    """
+
+    kind: Kind
+    who: str
+    where: str
+    path: str = ""
+
+
+def key_uses(session: Session, reference: KeyRef) -> Result:
+    """Every place that holds the key or asks for it, as far as toolsync knows or can find out.
+
+    Raises:
+        ProfileError, FileError, MemoryFileError: profiles or memory cannot be read.
+    """
+    profiles = session.profiles().profiles
+    known, memory = registry.tools(session.config.parent), memories.read(memories.path_in(session.state))
+    key, problem = _key(session, reference)
+    using = users(reference, profiles)
+    known_uses = list(_known_uses(session, using, known, memory, key)) if key else []
+    found = list(_found(session, known, memory, key, known_uses)) if key else []
+    entries = former.noted(session.state) if reference.kind == "keyring" else {}
+    kept = entries.get(reference.name)
+    data = {
+        "key": str(reference),
+        "profiles": [{"profile": name, "role": role} for name, role in uses(reference, profiles).items()],
+        "uses": [vars(one) for one in (*known_uses, *found)],
+        "kept_until": kept.until if kept and kept.entry else None,
+    }
+    return Result("key uses", data, problem, PROBLEM if problem else DONE)
+
+
+def _key(session: Session, reference: KeyRef) -> tuple[Secret | None, tuple[Message, ...]]:
+    try:
+        return session.secret(reference), ()
+    except SecretError as error:
+        text = f"{error.message}; so nobody can tell where it stands"
+        return None, (Message("problem", text, error.hint),)
+
+
+def _known_uses(
+    session: Session, using: tuple[Profile, ...], known: Known, memory: Memory, key: Secret
+) -> Iterator[Use]:
+    """What toolsync set itself."""
+    served = {profile.name: _served(session, profile) for profile in using}
+    for real, file in memory.files.items():
+        for layer in file.layers:
+            tools = served.get(profile_of(memory, known, real, layer))
+            if tools is None or layer.tool not in known:
+                continue
+            place = Address.parse(real) if known[layer.tool].store else None
+            where = session.shown(str(place.row) if place else Path(real))
+            title = known[layer.tool].title
+            if layer.holds_key:
+                kind: Kind = "row" if place else "copy"
+                yield from (Use(kind, title, where, path) for path in _paths(layer, memory, key))
+            elif any(value.secret and value.after != NOTHING for value in layer.values) and layer.tool in tools:
+                yield from _asking(tools[layer.tool], where)
+
+
+def _served(session: Session, profile: Profile) -> Mapping[str, ToolPlan]:
+    try:
+        return {tool.tool.name: tool for tool in plan_ping(session, Wish(profile.name)).tools}
+    except UsageError:  # no tool is found here
+        return {}
+
+
+def _paths(layer: LayerMemory, memory: Memory, key: Secret) -> Iterator[str]:
+    """Where the key stands by itself; where it is a part of something longer, the whole of that."""
+    secret = [value for value in layer.values if value.secret and value.after != NOTHING]
+    alone = [value for value in secret if _is_key(value, memory, key)]
+    yield from (printable(spell(parse_path(value.path))) for value in alone or secret)
+
+
+def _is_key(value: Remembered, memory: Memory, key: Secret) -> bool:
+    return value.after == mark(key.reveal(), memory.key)
+
+
+def _asking(tool: ToolPlan, where: str) -> Iterator[Use]:
+    for held in tool.of.values() or [tool]:
+        way = held.delivery.way if held.delivery else ""
+        if way == "command" and held.profile:
+            yield Use("helper", tool.tool.title, where, f"toolsync key print {held.profile.name}")
+        if way == "env":
+            yield Use("variable", tool.tool.title, where, f"${held.facts['key_variable'].value}")
+
+
+def _found(session: Session, known: Known, memory: Memory, key: Secret, listed: list[Use]) -> Iterator[Use]:
+    """Where it stands beside."""
+    places = {Address.parse(real).path if _is_part(real) else Path(real) for real in memory.files}
+    ours = {session.shown(path) for path in places} & {_file(use) for use in listed}
+    for one in leftovers(session, known, memory, key):
+        lines = ", ".join(map(str, one.lines))
+        if one.where.startswith("$"):
+            yield Use("shell", "", one.where)
+        elif one.where not in ours:
+            yield Use("other copy" if one.is_copy else "found", "", one.where, f"line {lines}" if lines else "")
+
+
+def _is_part(real: str) -> bool:
+    return not Path(real).exists() and Address.parse(real).path.is_file()
+
+
+def _file(use: Use) -> str:
+    """The file of a use; of a row, its container."""
+    return use.where.rpartition("#")[0] if use.kind == "row" else use.where

@@ -1,0 +1,349 @@
+"""`key rotate`: a new key, asked of the gateway first, then in the keyring and in every place that holds a copy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from toolsync import memory as memories
+from toolsync import registry
+from toolsync.commands import forgetting
+from toolsync.commands.carry import carry_out, stop_at_unwritable
+from toolsync.commands.describe import described_file, described_tool, left_messages, skipped_message
+from toolsync.commands.fitting import remembered_tools
+from toolsync.commands.guarding import still_exposed, stop_at_exposed
+from toolsync.commands.holders import holders, users
+from toolsync.commands.leftover import Leftover, leftovers, said
+from toolsync.commands.pinging import Pinged, failures, ping_all, requests
+from toolsync.commands.planning import Plan, Wish, plan_apply, plan_ping
+from toolsync.commands.recovering import recovered
+from toolsync.commands.result import DONE, PROBLEM, Message, Result
+from toolsync.commands.sending import sent
+from toolsync.commands.tracing import Notice
+from toolsync.commands.turning import Change, Turn
+from toolsync.doctor.remedy import is_about_key
+from toolsync.errors import KeyMissingError, PingFailedError, PlanRefusedError, ToolsyncError, UsageError
+from toolsync.masking import Secret
+from toolsync.plan import FilePlan
+from toolsync.profile import KeyRef, Profile
+from toolsync.secret import former
+from toolsync.session import Session
+from toolsync.transaction import lock
+
+DAYS = 7.0
+"""For how long the key that was replaced is kept, unless somebody says otherwise."""
+
+_WAIT_SECONDS = 10.0
+
+
+@dataclass(frozen=True)
+class Rotation:
+    """Everything that one rotation would do.
+
+    Attributes:
+        session: the machine, on which the key is the new one already.
+        change: what becomes of the key.
+        old: the key in use; None where there is none.
+        profiles: those that use the key, and are in use.
+        files: what becomes of the files and rows that hold a copy.
+        asked: for each profile, the tools whose requests are tried.
+        news: what a person should know of an earlier run.
+    """
+
+    session: Session
+    change: Change
+    old: Secret | None
+    profiles: tuple[Profile, ...]
+    files: Plan
+    asked: tuple[Plan, ...]
+    news: tuple[Notice, ...] = ()
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether the keyring holds the key already, and every copy is of it."""
+        return self.old == self.change.new and self.files.is_nothing
+
+    @property
+    def reference(self) -> KeyRef:
+        """The key, as profiles name it."""
+        return KeyRef("keyring", self.change.name)
+
+
+def rotated_name(session: Session, profile: str | None) -> str:
+    """The key of the profile, by its name in the keyring.
+
+    Raises:
+        ProfileError, FileError: there is no such profile.
+        UsageError: its key is kept elsewhere; says how it is replaced there.
+    """
+    found = session.profiles().get(profile)
+    if found.key.kind == "keyring":
+        return found.key.name
+    raise UsageError(
+        f"the key of profile '{found.name}' is not in the keyring, but comes from {found.key}",
+        hint=f"{_ELSEWHERE[found.key.kind].format(found.key.name)} Then `toolsync ping -p {found.name}` tries it, and "
+        f"`toolsync apply -p {found.name}` writes it wherever a copy stands. Revoke the old key after that.",
+    )
+
+
+_ELSEWHERE = {
+    "env": "Set ${} to the new key where it is set now, and open a new shell.",
+    "command": "Replace the key where that command finds it.",
+}
+
+
+def former_key(session: Session, name: str) -> Secret:
+    """The key to which `--back` goes: the one that was replaced, or that a `--back` cut short was going to.
+
+    Raises:
+        KeyMissingError: none is kept.
+        SecretError: the keyring does not answer.
+    """
+    vault = session.open_vault()
+    known, now = former.read(session.state, name, vault), vault.get(name)
+    put = vault.get(known.going) if known.going else None
+    is_reached = put is not None and put != now
+    target = now if is_reached and known.is_back else put if is_reached else vault.get(known.entry or name)
+    if target is None or not (known.entry or known.going):
+        raise KeyMissingError(
+            f"the keyring keeps no key that keyring:{name} has replaced",
+            hint="It is kept until its time is over, or `toolsync key forget`. `toolsync key rotate` takes any key.",
+        )
+    return target
+
+
+def plan(session: Session, change: Change, profile: str | None) -> Rotation:
+    """What a rotation would do, an interrupted change ended first; nobody is asked yet.
+
+    Args:
+        session: the machine.
+        change: what becomes of the key.
+        profile: the one that was named; it is tried even if it is not applied.
+
+    Raises:
+        SecretError: the keyring does not answer.
+        DocumentError, FileError: a file with a copy cannot be read or written; names it.
+        PlanRefusedError: the result would do harm.
+    """
+    news = recovered(session)
+    reference = KeyRef("keyring", change.name)
+    old = session.open_vault().get(change.name)
+    fresh = replace(session, secrets={**session.secrets, reference: change.new})
+    memory = memories.read(memories.path_in(session.state))
+    held = holders(memory, registry.tools(session.config.parent))
+    profiles = session.profiles()
+    in_use = {profiles.get(profile).name, memory.profile, *held}
+    using = tuple(one for one in users(reference, profiles.profiles) if one.name in in_use)
+    files = _together([plan_apply(fresh, Wish(one.name, tuple(held[one.name]))) for one in using if one.name in held])
+    files = files or Plan(None, (), (), {}, (), memory)
+    stop_at_exposed(fresh, files.files)
+    stop_at_unwritable(files)
+    asked = tuple(asking for one in using if (asking := _asking(fresh, one)) is not None)
+    for asking in asked:
+        requests(fresh, asking)
+    return Rotation(fresh, change, old, using, files, asked, news)
+
+
+def _asking(session: Session, profile: Profile) -> Plan | None:
+    """Whose requests are tried for the profile; None where it has no tool here."""
+    try:
+        return plan_ping(session, Wish(profile.name))
+    except UsageError:
+        return None
+
+
+def _together(plans: Sequence[Plan]) -> Plan | None:
+    """The plans as one.
+
+    Raises:
+        PlanRefusedError: two of them want different things of one file.
+    """
+    if not plans:
+        return None
+    files: dict[str, FilePlan] = {}
+    for file in (file for one in plans for file in one.files):
+        if files.setdefault(file.path, file).after != file.after:
+            raise PlanRefusedError(
+                f"{file.path} is to be two things to two profiles that use the key",
+                hint="Run `toolsync apply` for each of them, then this again.",
+            )
+    return replace(
+        plans[0],
+        tools=tuple(tool for one in plans for tool in one.tools),
+        files=tuple(files.values()),
+        snapshots={path: snapshot for one in plans for path, snapshot in one.snapshots.items()},
+        skipped=tuple(skipped for one in plans for skipped in one.skipped),
+        shelves=tuple(shelf for one in plans for shelf in one.shelves),
+        asides=tuple(dict.fromkeys(aside for one in plans for aside in one.asides)),
+    )
+
+
+def messages(rotation: Rotation) -> Iterator[Message]:
+    """What a person should know before it is carried out."""
+    yield from (Message("warning", notice.text, notice.hint) for notice in (*rotation.news, *rotation.files.notices))
+    yield from (skipped_message(skipped, "warning", "problem") for skipped in rotation.files.skipped)
+    yield from left_messages(rotation.session, rotation.files)
+    if not rotation.asked:
+        yield Message("warning", "no tool that uses this key is found here, so the gateway is not asked about it")
+
+
+def execute(rotation: Rotation, *, ping: bool = True) -> Result:
+    """Ask the gateway, replace the key and its copies, and look what the tools send then.
+
+    Raises:
+        PingFailedError: the gateway does not take the new key, and nothing was changed.
+        ChangedError, ExposedKeyError: something changed since it was planned, and nothing was written.
+        FileError, TransactionError, StoreError, SecretError: it cannot be done, and the old key stays in use.
+    """
+    session, change = rotation.session, rotation.change
+    stop_at_exposed(session, rotation.files.files)
+    pinged = _tried(rotation) if ping else ()
+    turn = _turned(rotation)
+    known, memory = registry.tools(session.config.parent), memories.read(memories.path_in(session.state))
+    tools = [known[name] for name in sorted(remembered_tools(memory)) if name in known]
+    after = tuple(one for profile in rotation.profiles for one in sent(session, profile, tools, change.new, ping=ping))
+    old = rotation.old if rotation.old != change.new else None
+    left = leftovers(session, known, memory, old) if old is not None else ()
+    forgotten = _forgotten_at_once(rotation, turn)
+    said = (
+        *messages(rotation),
+        *(Message("problem" if one.is_problem else "warning", one.text, one.hint) for one in after if one.text),
+        *_left_messages(left),
+        *_turn_messages(turn),
+        *forgetting.tidied(session),
+        *still_exposed(session, rotation.files.files),
+        *_farewell(rotation, turn, left),
+    )
+    data = {
+        **described(rotation),
+        "changed": rotation.old != change.new,
+        "written": sum(file.is_change for file in rotation.files.files),
+        "pings": [one.data() for one in pinged],
+        "sent": [one.data() for one in after],
+        "left": [{"where": one.where, "lines": list(one.lines), "copy": one.is_copy} for one in left],
+        "kept_until": None if forgotten or not turn.kept.entry else turn.kept.until,
+    }
+    return Result("key rotate", data, said, PROBLEM if any(one.level == "problem" for one in said) else DONE)
+
+
+def described(rotation: Rotation) -> dict[str, Any]:
+    """The plan as data."""
+    session, change = rotation.session, rotation.change
+    served = [tool for asking in rotation.asked for tool in asking.tools]
+    asking = [tool for tool in served if tool.delivery and tool.delivery.way in ("command", "keyring")]
+    variables = [str(t.facts["key_variable"].value) for t in served if t.delivery and t.delivery.way == "env"]
+    return {
+        "name": change.name,
+        "back": change.is_back,
+        "backend": session.open_vault().backend,
+        "profiles": [profile.name for profile in rotation.profiles],
+        "files": [described_file(session, file, rotation.files.memory.key) for file in rotation.files.files],
+        "tools": [described_tool(tool, session) for tool in rotation.files.tools],
+        "asking": sorted({tool.tool.title for tool in asking}),
+        "variables": sorted(set(variables)),
+    }
+
+
+def _tried(rotation: Rotation) -> tuple[Pinged, ...]:
+    """The new key, asked about in every dialect in use.
+
+    Raises:
+        PingFailedError: it is not taken everywhere.
+    """
+    pinged = tuple(one for asking in rotation.asked for one in ping_all(rotation.session, asking))
+    failed = list(failures(pinged))
+    if failed:
+        which = "the key from before" if rotation.change.is_back else "the new key"
+        cause = next(one.ping.cause for one in pinged if one.problem)
+        hint = "" if is_about_key(cause) else f"{failed[0].hint} "
+        raise PingFailedError(
+            "\n".join(one.text for one in failed),
+            hint=f"{hint}This was asked with {which}. Nothing was changed: the key in use stays.",
+            cause=cause,
+        )
+    return pinged
+
+
+def _turned(rotation: Rotation) -> Turn:
+    """The key and its copies replaced."""
+    turn = Turn(rotation.session, rotation.change)
+    try:
+        if not rotation.files.is_nothing:
+            carry_out(rotation.session, rotation.files, rotation.files.memory, turn)
+        if not turn.is_made:
+            _turn_alone(rotation.session, turn)
+    except ToolsyncError as error:
+        if turn.problem:
+            error.hint = f"{error.hint} The keyring could not be put back either ({turn.problem}): {_HALF}".strip()
+        raise
+    return turn
+
+
+_HALF = "it may hold the new key while files hold the old one. Both are good; `toolsync key rotate --back` ends it."
+
+
+def _turn_alone(session: Session, turn: Turn) -> None:
+    """The key replaced where no file is."""
+    with lock.held(session.state, _WAIT_SECONDS):
+        try:
+            turn.prepare()
+        except BaseException:
+            turn.take_back()
+            raise
+        turn.finish()
+
+
+def _forgotten_at_once(rotation: Rotation, turn: Turn) -> bool:
+    """Whether the key that was replaced is not kept at all, as was asked for."""
+    if rotation.change.days > 0 or not turn.kept.entry:
+        return False
+    with lock.held(rotation.session.state, _WAIT_SECONDS):
+        return former.forgotten(rotation.session.state, rotation.change.name, rotation.session.open_vault())
+
+
+def _turn_messages(turn: Turn) -> Iterator[Message]:
+    if turn.problem:
+        text = f"what was kept of the rotation before is still in the keyring: {turn.problem}"
+        yield Message("warning", text, "The next rotation removes it.")
+
+
+def _left_messages(left: Iterable[Leftover]) -> Iterator[Message]:
+    read, copies = [one for one in left if not one.is_copy], [one for one in left if one.is_copy]
+    if read:
+        text = f"the old key still stands in {said(read)}"
+        yield Message("problem", text, "toolsync did not write it there: put the new key there, or take it out.")
+    if copies:
+        yield Message("warning", f"copies that other programs made hold the old key: {said(copies)}")
+
+
+def _farewell(rotation: Rotation, turn: Turn, left: Sequence[Leftover]) -> Iterator[Message]:
+    """When the old key may go, and how long there is a way back."""
+    if rotation.old is None or rotation.old == rotation.change.new:
+        return
+    name = rotation.change.name
+    changed = {change.tool for file in rotation.files.files if file.is_change for change in file.changes}
+    for tool in rotation.files.tools:
+        if tool.tool.name in changed and tool.tool.reload:
+            yield Message("note", f"{tool.tool.title}: {tool.tool.reload}")
+    wait = "what is named above is mended and " if any(not one.is_copy for one in left) else ""
+    old = "other key, which was in use until now," if rotation.change.is_back else "old key"
+    text = (
+        f"Revoke the {old} at the gateway once {wait}what was started before has been restarted; until then both serve."
+    )
+    way = f"`toolsync key rotate {_named(rotation)}--back` goes back"
+    until = f"{way} until {_day(turn.kept.until)}, or until `toolsync key forget {name}`." if turn.kept.entry else ""
+    yield Message("note", text, until if rotation.change.days > 0 else "")
+
+
+def _named(rotation: Rotation) -> str:
+    """The profile, as the command line names it."""
+    return f"{rotation.profiles[0].name} " if rotation.profiles else ""
+
+
+def _day(moment: str) -> str:
+    try:
+        return datetime.fromisoformat(moment).date().isoformat()
+    except ValueError:
+        return "its time is over"

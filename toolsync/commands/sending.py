@@ -1,0 +1,144 @@
+"""What each tool really sends after a rotation: its own settings read as it reads them, and the gateway asked so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from toolsync.address import Dialect, origin
+from toolsync.commands.pinging import named, named_problem, patient
+from toolsync.doctor.helper import Command, Printed
+from toolsync.doctor.look import Look, looks
+from toolsync.doctor.model import Credential, Effective
+from toolsync.doctor.world import World
+from toolsync.errors import ProfileError
+from toolsync.masking import Secret
+from toolsync.profile import Profile
+from toolsync.secret.vault import MemoryVault
+from toolsync.session import Session
+from toolsync.tool import Tool
+
+if TYPE_CHECKING:
+    from toolsync.probe import Ping
+
+
+@dataclass(frozen=True)
+class Sent:
+    """What one program of a tool sends.
+
+    Attributes:
+        called: the program, for people.
+        is_new: whether the new key is what it sends; None where nobody can tell from here.
+        status: what the gateway answered it, where it was asked.
+        text: what is wrong; "" where nothing is.
+        hint: what to do about it.
+        is_problem: whether it is in the way; else it is good to know.
+    """
+
+    called: str
+    is_new: bool | None
+    status: int | None = None
+    text: str = ""
+    hint: str = ""
+    is_problem: bool = False
+
+    def data(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {"program": self.called, "new_key": self.is_new, "status": self.status, "problem": self.text}
+
+
+class _Blind(World):
+    """A machine whose keyring no other process sees: what a helper prints says nothing."""
+
+    def printed(self, command: Command, environ: Mapping[str, str]) -> Printed:
+        del command, environ
+        return Printed()
+
+
+def sent(session: Session, profile: Profile, tools: Sequence[Tool], key: Secret, *, ping: bool) -> tuple[Sent, ...]:
+    """What the programs of the tools send that are set to the profile's addresses.
+
+    Args:
+        session: the machine.
+        profile: whose key it is.
+        tools: those that are applied.
+        key: what they should send.
+        ping: whether the gateway is asked as they would ask it, once for each address, dialect and model.
+    """
+    is_blind = isinstance(session.open_vault(), MemoryVault)
+    world = (_Blind if is_blind else World)(session, profile, session.profiles().profiles)
+    ours = [look for tool in tools for look in looks(world, tool) if _is_ours(look)]
+    judge = _Judge(profile, key, ping=ping, is_blind=is_blind)
+    return tuple(map(judge.sent, ours))
+
+
+def _is_ours(look: Look) -> bool:
+    """Whether it goes where the profile sends it: another profile's tool is looked at with that one."""
+    wanted = look.wanted.get("base_url")
+    return wanted is not None and _origin(look.effective.base_url) == _origin(wanted)
+
+
+def _origin(url: str) -> str:
+    try:
+        return origin(url)
+    except ProfileError:
+        return ""
+
+
+class _Judge:
+    """Looks at one program after the other; the gateway is asked the same thing once."""
+
+    def __init__(self, profile: Profile, key: Secret, *, ping: bool, is_blind: bool) -> None:
+        self._profile, self._key, self._asks, self._is_blind = profile, key, ping, is_blind
+        self._answers: dict[tuple[Any, ...], Ping] = {}
+
+    def sent(self, look: Look) -> Sent:
+        """What it sends."""
+        effective = look.effective
+        for one in effective.credentials:
+            if one.value is None and not self._is_blind:
+                return _keyless(look)
+            if one.value is not None and one.value != self._key:
+                return _another(look, one)
+        if all(one.value is None for one in effective.credentials):
+            return Sent(effective.called, is_new=None)
+        if not self._asks or effective.dialect is None:
+            return Sent(effective.called, is_new=True)
+        return self._answered(effective, effective.dialect)
+
+    def _answered(self, effective: Effective, dialect: Dialect) -> Sent:
+        asked = dialect, effective.base_url, effective.model
+        if asked not in self._answers:
+            self._answers[asked] = self._pinged(effective, dialect)
+        came = self._answers[asked]
+        problem = named_problem(came)
+        if not problem:
+            return Sent(effective.called, is_new=True, status=came.status)
+        text = f"{effective.called} is not served with the new key: {problem}"
+        hint = named(came.hint, self._profile)
+        return Sent(effective.called, is_new=True, status=came.status, text=text, hint=hint, is_problem=True)
+
+    def _pinged(self, effective: Effective, dialect: Dialect) -> Ping:
+        from toolsync.probe import PingRequest, ping
+
+        network = patient(effective.network, self._profile.request)
+        headers = dict(effective.headers)
+        return ping(PingRequest(dialect, effective.base_url, effective.model, self._key, headers, network))
+
+
+def _keyless(look: Look) -> Sent:
+    text = f"{look.effective.called} gets no key: the command that it runs for it fails"
+    hint = f"`toolsync doctor {look.tool.name}` says why."
+    return Sent(look.effective.called, is_new=None, text=text, hint=hint, is_problem=True)
+
+
+def _another(look: Look, one: Credential) -> Sent:
+    """A key that is not the new one."""
+    if one.kind == "variable":
+        text = f"{look.effective.called} reads {one.where.slot}, which holds another key in this shell"
+        hint = "Open a new shell, in which it is set from the keyring anew."
+        return Sent(look.effective.called, is_new=False, text=text, hint=hint)
+    text = f"{look.effective.called} still sends another key, from {one.where.slot}"
+    hint = f"`toolsync doctor {look.tool.name}` says where that stands."
+    return Sent(look.effective.called, is_new=False, text=text, hint=hint, is_problem=True)
