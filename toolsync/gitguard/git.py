@@ -66,7 +66,13 @@ class Git:
         """
         try:
             done = subprocess.run(
-                self.argv(*arguments), input=given, capture_output=True, cwd=at, env=self.environ, timeout=_SECONDS, check=False
+                self.argv(*arguments),
+                input=given,
+                capture_output=True,
+                cwd=at,
+                env=self.environ,
+                timeout=_SECONDS,
+                check=False,
             )
         except subprocess.TimeoutExpired as error:
             raise GitError(f"git did not answer within {_SECONDS:g} s") from error

@@ -12,10 +12,11 @@ from toolsync.errors import TemplateError, ToolsyncError
 from toolsync.facts import RAW_KEY_FACTS, WAYS
 from toolsync.overlay import check, facts_named
 from toolsync.tool.asking import processes, request
-from toolsync.tool.model import Dialect, FileRow, Layer, Processes, Reader, Request, Slot, Tool
+from toolsync.tool.client import clients
+from toolsync.tool.model import Client, Dialect, FileRow, Layer, Processes, Reader, Request, Slot, Tool
 from toolsync.tool.tracing import layers, readers, slot, unread
 
-__all__ = ["Dialect", "FileRow", "Layer", "Processes", "Reader", "Request", "Slot", "Tool", "read_tool", "slot"]
+__all__ = ["Client", "Dialect", "FileRow", "Layer", "Processes", "Reader", "Request", "Slot", "Tool", "read_tool", "slot"]
 
 
 def read_tool(
@@ -62,6 +63,7 @@ def read_tool(
         unread=tuple(unread(name, manifest.get("layer"), files)),
         request=request(name, manifest.get("request", {}), speaks, programs),
         processes=dict(processes(name, manifest.get("processes", {}), commands, manifest.get("running", ()), programs)),
+        leftovers={kind: tuple(paths) for kind, paths in manifest.get("leftovers", {}).items()},
     )
 
 

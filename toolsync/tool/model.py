@@ -160,6 +160,29 @@ class Processes:
 
 
 @frozen
+class Client:
+    """The command that asks one program of the tool once, and what its output says.
+
+    Attributes:
+        reader: which of the tool's programs it is.
+        command: the program and its arguments, one of which is `<prompt>`.
+        version: what `PROGRAM --version` says must match it; "": every version is asked so.
+        sets: variables that it is given beside the user's own.
+        hides: variables that it is not given: a tool that runs toolsync has set them for itself.
+        output: answers `answer`, `error` and `status` over what it printed.
+        timeout_seconds: how long it may take.
+    """
+
+    reader: str
+    command: tuple[str, ...]
+    output: Reader
+    version: str = ""
+    sets: Mapping[str, str] = field(default_factory=dict)
+    hides: tuple[str, ...] = ()
+    timeout_seconds: float = 120
+
+
+@frozen
 class Tool:
     """One template, read.
 
@@ -179,6 +202,7 @@ class Tool:
         unread: files in which people put these settings, and that the tool does not read.
         request: how it asks.
         processes: the running programs of each reader; by its name.
+        leftovers: the files that it leaves beside its settings, where a key can stand too; patterns, by kind.
     """
 
     name: str
@@ -196,6 +220,7 @@ class Tool:
     unread: tuple[Layer, ...] = ()
     request: Request = field(default_factory=Request)
     processes: Mapping[str, Processes] = field(default_factory=dict)
+    leftovers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def holds(self) -> tuple[str, ...]:

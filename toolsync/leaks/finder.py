@@ -1,0 +1,174 @@
+"""Known secrets and shapes of keys in bytes that come piece by piece: of a file of any size, a window is held at a time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import field
+
+from toolsync.leaks.secret import Known, Spelling
+from toolsync.leaks.shape import Shape, is_lookalike
+from toolsync.value import frozen
+
+_LONGEST_SHAPE = 512
+"""No provider's key is longer."""
+
+_CONTEXT = 16
+"""So many bytes before a key decide whether it begins there."""
+
+_REMARK = 200
+"""How far behind a key, on its line, a remark may stand that allows it."""
+
+
+@frozen
+class Hit:
+    """A secret in a window of bytes.
+
+    Attributes:
+        start: where it begins.
+        end: where it ends.
+        secret: the known secret, or the shape.
+        value: what it says; in the plain spelling.
+        spelling: how it is written there.
+    """
+
+    start: int
+    end: int
+    secret: Known | Shape
+    value: str = field(repr=False)
+    spelling: Spelling = "as it is"
+
+
+@frozen
+class Spot:
+    """A secret in a text.
+
+    Attributes:
+        line: 1-based.
+        hit: what stands there; its offsets mean nothing here.
+    """
+
+    line: int
+    hit: Hit
+
+
+class Finder:
+    """Looks for the same secrets in many texts."""
+
+    def __init__(self, known: Sequence[Known] = (), shapes: Sequence[Shape] = ()) -> None:
+        """Prepare the search.
+
+        Args:
+            known: secrets by their value; of two with one value the first counts.
+            shapes: of keys; where two fit, the first counts.
+        """
+        self._needles: dict[bytes, tuple[Known, Spelling]] = {}
+        for one in known:
+            for needle, spelling in one.needles():
+                self._needles.setdefault(needle, (one, spelling))
+        self._shapes = tuple(shapes)
+        starts = sorted({start for shape in shapes for start in shape.start}, key=len, reverse=True)
+        self._starts = re.compile("|".join(map(re.escape, starts)).encode()) if starts else None
+        self._by_start = {
+            start.encode(): tuple(shape for shape in shapes if any(map(start.startswith, shape.start)))
+            for start in starts
+        }
+        self._overlap = max([_LONGEST_SHAPE + _REMARK, *map(len, self._needles)])
+
+    def spots(self, pieces: Iterable[bytes]) -> Iterator[Spot]:
+        """Every secret in a text, in order, with its line.
+
+        Args:
+            pieces: the text, cut anywhere.
+        """
+        window, line, told = b"", 1, 0
+        for piece in pieces:
+            window += piece
+            settled = len(window) - self._overlap
+            if settled <= told:
+                continue
+            yield from self._told(window, line, told, settled)
+            cut = max(0, settled - _CONTEXT)
+            line += window.count(b"\n", 0, cut)
+            window, told = window[cut:], settled - cut
+        yield from self._told(window, line, told, len(window))
+
+    def _told(self, window: bytes, line: int, start: int, stop: int) -> Iterator[Spot]:
+        """The secrets that begin in a part of the window."""
+        counted = 0
+        for hit in self.hits(window):
+            if start <= hit.start < stop:
+                line += window.count(b"\n", counted, hit.start)
+                counted = hit.start
+                yield Spot(line, hit)
+
+    def hits(self, window: bytes) -> list[Hit]:
+        """Every secret in a text that is there whole, in order; a known one is not told again as a shape."""
+        exact = sorted(self._exact(window), key=lambda hit: (hit.start, -hit.end))
+        apart = [hit for number, hit in enumerate(exact) if number == 0 or hit.start >= exact[number - 1].end]
+        shaped = [hit for hit in self._shaped(window) if not any(_overlap(hit, one) for one in apart)]
+        return sorted([*apart, *shaped], key=lambda hit: hit.start)
+
+    def _exact(self, window: bytes) -> Iterator[Hit]:
+        for needle, (known, spelling) in self._needles.items():
+            start = window.find(needle)
+            while start >= 0:
+                end = start + len(needle)
+                if not known.is_word or _stands_alone(window, start, end):
+                    yield Hit(start, end, known, known.value, spelling)
+                start = window.find(needle, end)
+
+    def _shaped(self, window: bytes) -> Iterator[Hit]:
+        if self._starts is None:
+            return
+        end = 0
+        for found in self._starts.finditer(window):
+            if found.start() < end or not _begins(window, found.start()):
+                continue
+            hit = self._shape_at(window, found.start(), found[0])
+            if hit is not None:
+                yield hit
+                end = hit.end
+
+    def _shape_at(self, window: bytes, start: int, begins: bytes) -> Hit | None:
+        for shape in self._by_start[begins]:
+            match = shape.pattern.match(window, start)
+            if match is None:
+                continue
+            key = match[0].decode("ascii", "replace")
+            if is_lookalike(key, shape) or _is_allowed(window, match.end()):
+                return None
+            return Hit(start, match.end(), shape, key)
+        return None
+
+
+_WORD = re.compile(rb"[A-Za-z0-9_]")
+
+
+def _stands_alone(window: bytes, start: int, end: int) -> bool:
+    """Whether no letter or digit touches it."""
+    before, after = window[start - 1 : start] if start else b"", window[end : end + 1]
+    return not _WORD.match(before) and not _WORD.match(after)
+
+
+_BEFORE = re.compile(
+    rb"(?:^|[^A-Za-z0-9_-]|\\[nrt]|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|%[0-9A-Fa-f]{2}|\x1b\[[0-9;]{0,8}[A-Za-z])\Z"
+)
+"""What may stand before a key: no part of a longer word, unless it is the end of an escape."""
+
+
+def _begins(window: bytes, start: int) -> bool:
+    return bool(_BEFORE.search(window[max(0, start - _CONTEXT) : start]))
+
+
+_ALLOWED = re.compile(rb"toolsync:\s*allow|gitleaks:allow|pragma:\s*allowlist[ -]secret")
+"""What people write behind an invented key, for this program and others."""
+
+
+def _is_allowed(window: bytes, end: int) -> bool:
+    rest, _, _ = window[end : end + _REMARK].partition(b"\n")
+    return bool(_ALLOWED.search(rest))
+
+
+def _overlap(one: Hit, other: Hit) -> bool:
+    return one.start < other.end and other.start < one.end

@@ -1,0 +1,100 @@
+"""What providers' keys look like, and what only looks like one: placeholders, examples, words, counted-up characters."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+
+from toolsync.value import frozen
+
+
+@frozen
+class Shape:
+    """The keys of one provider.
+
+    Attributes:
+        name: the row's `id`.
+        title: what people call such a key.
+        start: the characters that every such key begins with; alternatives.
+        pattern: the whole key.
+        source: the page that says so.
+        least_entropy: bits a character that what follows the start must have: random text has more.
+        has_digits: whether one of so many characters is a digit, as good as always.
+    """
+
+    name: str
+    title: str
+    start: tuple[str, ...]
+    pattern: re.Pattern[bytes]
+    source: str
+    least_entropy: float = 3.0
+    has_digits: bool = True
+
+
+def is_lookalike(key: str, shape: Shape) -> bool:
+    """Whether what follows a key's start was not drawn at random, so that it opens nothing.
+
+    Args:
+        key: what fits the pattern.
+        shape: whose.
+    """
+    body = key[max((len(start) for start in shape.start if key.startswith(start)), default=0) :]
+    return (
+        bool(_PLACEHOLDER.search(body))
+        or _entropy(body) < shape.least_entropy
+        or (shape.has_digits and bool(_NAMES.fullmatch(body)))
+        or _longest_count(body) >= _COUNTED
+        or _is_repeated(body)
+    )
+
+
+_COUNTED = 7
+"""So many characters in a row of the alphabet (`abcdefg`, `1234567`) are typed; by chance they do not come."""
+
+_SAID = (
+    "your",
+    "example",
+    "placeholder",
+    "change",
+    "replace",
+    "insert",
+    "dummy",
+    "fake",
+    "sample",
+    "redacted",
+    "masked",
+    "hidden",
+    "apikey",
+    "xxxx",
+    "0000",
+    "here",
+)
+_PLACEHOLDER = re.compile("|".join(form for word in _SAID for form in (word, word.upper(), word.capitalize())))
+
+_NAMES = re.compile(r"(?:[^A-Za-z0-9]|[A-Za-z]+|(?<![A-Za-z])[0-9]{1,4}+(?![A-Za-z0-9]))*+")
+"""Words, and short numbers that stand alone: what people call things."""
+
+
+def _entropy(text: str) -> float:
+    """Bits a character, by how often each is there."""
+    counts = Counter(text).values()
+    return -sum(n / len(text) * math.log2(n / len(text)) for n in counts) if text else 0.0
+
+
+def _longest_count(text: str) -> int:
+    """Of the longest stretch in which every character is the next after the one before it."""
+    longest = run = 1
+    for before, after in zip(text, text[1:], strict=False):
+        run = run + 1 if ord(after) == ord(before) + 1 or before + after == "90" else 1
+        longest = max(longest, run)
+    return longest
+
+
+_REPEATED = re.compile(r"(.{1,12}?)\1{2,}")
+
+
+def _is_repeated(text: str) -> bool:
+    """Whether most of it is one piece again and again."""
+    longest = max((len(match[0]) for match in _REPEATED.finditer(text)), default=0)
+    return longest * 2 > len(text)

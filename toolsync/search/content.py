@@ -1,0 +1,92 @@
+"""The content of a file piece by piece, whatever stands there: nothing waits for a pipe, and UTF-16 comes as UTF-8."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from toolsync.value import frozen
+
+PIECE_BYTES = 2**20
+_FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+@frozen
+class Opened:
+    """A regular file, open for reading.
+
+    Attributes:
+        path: as it was asked for.
+        file: its bytes.
+        status: of what is open, whatever stands at the path since.
+    """
+
+    path: Path
+    file: BinaryIO
+    status: os.stat_result
+
+    def pieces(self, most_bytes: int) -> Iterator[bytes]:
+        """Its text in pieces, so many bytes of it at most.
+
+        Raises:
+            OSError: it cannot be read on.
+        """
+        first = self._piece(most_bytes)
+        encoding = _utf_16(first)
+        if encoding is None:
+            yield from self._raw(first, most_bytes)
+            return
+        decoder = codecs.getincrementaldecoder(encoding)("replace")
+        for piece in self._raw(first, most_bytes):
+            yield decoder.decode(piece).encode("utf-8", "replace")
+
+    def _raw(self, first: bytes, most_bytes: int) -> Iterator[bytes]:
+        piece, left = first, most_bytes
+        while piece:
+            yield piece
+            left -= len(piece)
+            piece = self._piece(left)
+
+    def _piece(self, most_bytes: int) -> bytes:
+        return self.file.read(min(PIECE_BYTES, most_bytes)) if most_bytes > 0 else b""
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Opened]:
+    """The file at `path`, links followed.
+
+    Raises:
+        OSError: there is none, or it cannot be read; for a device, a pipe or a folder too.
+    """
+    if not stat.S_ISREG(path.stat().st_mode):  # before it is opened: opening a device may already do something
+        raise OSError(_NO_FILE)
+    descriptor = os.open(path, _FLAGS)
+    with os.fdopen(descriptor, "rb", buffering=0) as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(_NO_FILE)
+        yield Opened(path, file, status)  # type: ignore[arg-type]  FileIO reads as BinaryIO does
+
+
+_NO_FILE = "it is a folder, device, pipe or socket"
+
+_SAMPLE = 4096
+_MARKS = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+
+
+def _utf_16(first: bytes) -> str | None:
+    """The encoding, if it is UTF-16: by its mark, or because every other byte of a text is NUL."""
+    marked = _MARKS.get(first[:2])
+    sample = first[: min(len(first), _SAMPLE) // 2 * 2]
+    if marked or len(sample) < 16:  # noqa: PLR2004  too short to tell
+        return marked
+    even, odd = sample[0::2].count(0), sample[1::2].count(0)
+    half = len(sample) // 2
+    if odd > half * 0.7 and even < half * 0.1:
+        return "utf-16-le"
+    return "utf-16-be" if even > half * 0.7 and odd < half * 0.1 else None

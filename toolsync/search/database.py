@@ -1,0 +1,55 @@
+"""The texts in an SQLite database: a long one lies on several pages of the file, where no search of its bytes finds it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import quote
+
+from toolsync.masking import on_one_line
+from toolsync.value import frozen
+
+MAGIC = b"SQLite format 3\0"
+_WAIT_SECONDS = 1.0
+_MOST_ROWS = 100_000
+
+
+@frozen
+class Cell:
+    """A text of a database.
+
+    Attributes:
+        place: its table, its row by number, and its column.
+        text: what it says.
+    """
+
+    place: str
+    text: bytes
+
+
+def cells(path: Path) -> Iterator[Cell]:
+    """Every text and blob of every table, so many rows of each at most.
+
+    Raises:
+        sqlite3.Error: it cannot be read, or another program has it locked.
+    """
+    uri = f"file:{quote(path.as_posix())}?mode=ro"
+    with closing(sqlite3.connect(uri, uri=True, timeout=_WAIT_SECONDS, isolation_level=None)) as database:
+        database.text_factory = bytes
+        names = database.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
+        )
+        for (name,) in names.fetchall():
+            yield from _rows(database, name.decode("utf-8", "replace"))
+
+
+def _rows(database: sqlite3.Connection, table: str) -> Iterator[Cell]:
+    quoted = table.replace('"', '""')
+    rows = database.execute(f'SELECT * FROM "{quoted}" LIMIT {_MOST_ROWS}')  # noqa: S608  names cannot be parameters
+    columns = [description[0] for description in rows.description]
+    for number, row in enumerate(rows, start=1):
+        for column, value in zip(columns, row, strict=True):
+            if isinstance(value, bytes):
+                yield Cell(on_one_line(f"table {table}, row {number}, {column}", limit=200), value)
