@@ -18,14 +18,14 @@ _MOST_EVIDENCE = 6
 
 def examination_lines(data: Data) -> Iterator[Line]:
     """Every program; those that were asked for by name with their layers and what they ask."""
-    words = causes.words(data["language"])["doctor"]
+    words, states = (causes.words(data["language"])[name] for name in ("doctor", "states"))
     if not data["tools"]:
         yield Line(words["nothing"])
         return
     for one in data["tools"]:
         yield from _program(one, words, data["language"])
         if data["is_detailed"]:
-            yield from _details(one, words)
+            yield from _details(one, words, states)
     if any(one["state"] != "healthy" for one in data["tools"]):
         yield Line(words["more"], "dim")
 
@@ -86,7 +86,7 @@ def _place(where: Data) -> str:
 # `doctor TOOL`.
 
 
-def _details(one: Data, words: Data) -> Iterator[Line]:
+def _details(one: Data, words: Data, states: Data) -> Iterator[Line]:
     request = one["request"]
     rows: list[Sequence[str]] = [
         (words["address"], request["url"], _at(request, "base_url")),
@@ -103,7 +103,7 @@ def _details(one: Data, words: Data) -> Iterator[Line]:
     yield from columns(rows, ("", words["asks"], words["where"]))
     yield Line("")
     layers = [
-        (layer["name"], layer["file"], layer["state"], ", ".join(layer["sets"]), ", ".join(layer["wins"]))
+        (layer["name"], layer["file"], states[layer["state"]], ", ".join(layer["sets"]), ", ".join(layer["wins"]))
         for layer in one["layers"]
     ]
     yield from columns(layers, (words["layer"], words["file"], words["state"], words["sets"], words["wins"]))

@@ -767,7 +767,7 @@ CASES = {f"{check}: {name}": (check, row) for check, rows in ROWS.items() for na
 @pytest.mark.parametrize(("check", "row"), CASES.values(), ids=CASES)
 def test_what_a_check_finds(tmp_path: Path, check: str, row: Row) -> None:
     findings = found(tmp_path, check, row)
-    said = "\n".join(line for finding in findings for line in finding.evidence)
+    said = "\n".join(str(line) for finding in findings for line in finding.evidence)
     assert [(finding.cause, finding.certainty) for finding in findings] == row.expected, said
     assert row.says in said
     for secret in (KEY, OTHER):

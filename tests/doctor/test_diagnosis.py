@@ -10,7 +10,8 @@ from toolsync.doctor.diagnosis import Probed, diagnosis, is_blocked
 from toolsync.doctor.model import Certainty, Effective, Finding, State, Where
 from toolsync.probe.inquiry import Inquiry
 from toolsync.probe.network import Network
-from toolsync.probe.transport import Reach, Step
+from toolsync.probe.step import Step
+from toolsync.probe.way import Way
 
 URL = "https://gw.example/v1"
 FILE = Where("user", "apiKey", "/home/you/.demo/settings.json", 3)
@@ -18,12 +19,12 @@ OTHER_FILE = Where("project", "apiKey", "/home/you/project/settings.json", 1)
 EFFECTIVE = Effective(
     *("demo", "", "Demo", "openai-chat", URL, f"{URL}/chat/completions", "m", (), {}, None, False, "", Network()),
 )
-REACHED = Reach(URL, (Step("name", "gw.example", "", "192.0.2.1", 1), Step("port", "gw.example:443", "", "open", 1)))
+REACHED = Way(URL, (Step("name", "gw.example", "", "192.0.2.1", 1), Step("port", "gw.example:443", "", "open", 1)))
 
 
 def ended(cause: str) -> Probed:
     """A way that ends at its port."""
-    return Probed(Reach(URL, (Step("port", "gw.example:443", cause, "said", 1, is_end=True),)))
+    return Probed(Way(URL, (Step("port", "gw.example:443", cause, "said", 1, is_end=True),)))
 
 
 def answered(
@@ -121,7 +122,7 @@ def test_what_it_comes_to(row: Row) -> None:
 def test_a_reason_carries_what_the_gateway_said() -> None:
     one = diagnosis(EFFECTIVE, [found("key_malformed", "open", FILE)], ended("connection_refused"))
     assert one.primary is not None
-    assert one.primary.evidence == ("gw.example:443: said",)
+    assert tuple(map(str, one.primary.evidence)) == ("gw.example:443: said",)
 
 
 @pytest.mark.parametrize(

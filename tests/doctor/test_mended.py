@@ -153,5 +153,5 @@ PRINTED = {
 def test_what_is_printed(finding: Finding, is_set: bool, expected: str | None) -> None:
     base = "http://localhost:1/v1" if finding.cause == "localhost_ipv6" else "https://gw.example/v1"
     found = fix(_effective(base), finding, PROFILE, is_set=is_set)
-    assert (found.text if found else None) == expected
-    assert found is None or found.argv in (tuple(shlex.split(found.text.split(" && ")[0])[1:]), ())
+    assert (str(found.text) if found else None) == expected
+    assert found is None or found.argv in (tuple(shlex.split(str(found.text).split(" && ")[0])[1:]), ())

@@ -98,7 +98,7 @@ def test_without_a_record_the_files_time_of_change_is_the_hint(tmp_path: Path) -
     os.utime(home.path(CLAUDE), (APPLIED, APPLIED))
     (finding,) = CHECKS["processes"](home.look("claude-code"))
     assert finding.cause == "tool_not_restarted"
-    assert finding.evidence == (
+    assert tuple(map(str, finding.evidence)) == (
         "Claude Code (pid 7) started 60 s before ~/.claude/settings.json was changed",
         "it still has ANTHROPIC_BASE_URL=http://old",
     )
@@ -131,7 +131,7 @@ def test_a_variable_that_it_needs_and_does_not_have(tmp_path: Path, more: str, c
     home.write({".demo/settings.json": "{}", ".bashrc": "export DEMO_KEY=x\n"})
     (finding,) = CHECKS["processes"](home.look(demo(DEMO + more)))
     assert (finding.cause, finding.values["variable"]) == (cause, "DEMO_KEY")
-    assert "set at ~/.bashrc:1, for new shells only" in finding.evidence
+    assert "set at ~/.bashrc:1, for new shells only" in map(str, finding.evidence)
     assert KEY not in repr(finding)
 
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from tests.doctor.listeners import listening
-from toolsync.probe import transport
+from toolsync.probe import port
 from toolsync.probe.network import Network
-from toolsync.probe.transport import reach
+from toolsync.probe.way import way
 
 V6, V4 = "2001:db8::1", "192.0.2.1"
 TRIES: dict[str, tuple[str, dict[str, str], list[tuple[str, bool]]]] = {
@@ -41,14 +41,13 @@ def test_which_address_answers(
         kinds = {True: socket.AF_INET6, False: socket.AF_INET}
         return [(kinds[":" in number], socket.SOCK_STREAM, 6, "", (number, 443)) for number in faults]
 
-    def tried(address: tuple[int, tuple[Any, ...]]) -> transport._Try:
-        family, where = address
-        return transport._Try(family, where, str(where[0]), faults[where[0]], 1)
+    def tried(address: port.Address) -> port.Try:
+        return port.Try(address, faults[str(address[1][0])], 1)
 
     monkeypatch.setattr(socket, "getaddrinfo", told)
-    monkeypatch.setattr(transport, "_tried", tried)
-    way = reach(f"http://{host}/v1", Network(), tmp_path)
-    assert [(step.cause, step.is_end) for step in way.steps if step.name == "port"] == expected
+    monkeypatch.setattr(port, "tried", tried)
+    gone = way(f"http://{host}/v1", Network(), tmp_path)
+    assert [(step.cause, step.is_end) for step in gone.steps if step.name == "port"] == expected
 
 
 @pytest.fixture
@@ -79,8 +78,8 @@ PROXIES = {
 def test_by_a_proxy(ports: dict[str, str], url: str, proxy: str, expected: str) -> None:
     for name, where in ports.items():
         url, proxy = url.replace(f"{{{name}}}", where), proxy.replace(f"{{{name}}}", where)
-    way = reach(url, Network(proxy=proxy))
-    assert (way.end.cause if way.end else "") == expected
+    gone = way(url, Network(proxy=proxy))
+    assert (gone.end.cause if gone.end else "") == expected
 
 
 @pytest.mark.parametrize(
@@ -100,6 +99,6 @@ def test_localhost_of_a_machine_within_another(
     if mark:
         (tmp_path / mark).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / mark).write_text(text)
-    way = reach(f"http://localhost:{ports['closed.port']}/v1", Network(), tmp_path)
-    assert way.end is not None
-    assert way.end.cause == expected
+    gone = way(f"http://localhost:{ports['closed.port']}/v1", Network(), tmp_path)
+    assert gone.end is not None
+    assert gone.end.cause == expected

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from toolsync import memory as memories
@@ -14,7 +14,7 @@ from toolsync.commands.aside import broken
 from toolsync.commands.fitting import remembered_tools
 from toolsync.commands.result import DONE, PROBLEM, Message, Result
 from toolsync.doctor.checks import findings, saying
-from toolsync.doctor.diagnosis import Probed, diagnosis, is_blocked, line
+from toolsync.doctor.diagnosis import Probed, diagnosis, is_blocked
 from toolsync.doctor.layers import Standing
 from toolsync.doctor.look import Look, looks
 from toolsync.doctor.model import Credential, Diagnosis, Effective, Finding, Where
@@ -23,11 +23,12 @@ from toolsync.doctor.world import World
 from toolsync.errors import ProfileError, ToolsyncError
 from toolsync.masking import Secret, fingerprint
 from toolsync.registry import Known
+from toolsync.sentence import tell
 from toolsync.session import Session
 
 if TYPE_CHECKING:
-    from toolsync.probe.asking import Request
-    from toolsync.probe.inquiry import Exchange
+    from toolsync.probe.exchange import Exchange
+    from toolsync.probe.request import Request
 
 INCONCLUSIVE = 3
 
@@ -73,7 +74,7 @@ def doctor(session: Session, options: Options) -> Result:
         "tools": [
             _described(look, one, probes.get(_triple(look.effective)), options.language) for look, one in diagnoses
         ],
-        "probes": [_probe(probed) for probed in probes.values()],
+        "probes": [_probe(probed, options.language) for probed in probes.values()],
         "fixed": [],
     }
     return Result("doctor", data, messages, _exit_code(one for _, one in diagnoses))
@@ -129,18 +130,18 @@ def _probes(told: Sequence[tuple[Look, Sequence[Finding]]], options: Options) ->
 
 def _probed(look: Look, *, is_deep: bool) -> Probed:
     from toolsync.probe.inquiry import inquire
-    from toolsync.probe.transport import reach
+    from toolsync.probe.way import way
 
     effective = look.effective
-    way = reach(effective.url, effective.network, look.world.session.places.root)
-    if way.end is not None:
-        return Probed(way)
-    return Probed(way, inquire(_request(look), is_deep=is_deep))
+    gone = way(effective.url, effective.network, look.world.session.places.root)
+    if gone.end is not None:
+        return Probed(gone)
+    return Probed(gone, inquire(_request(look, has_bundle=not gone.unread_bundle), is_deep=is_deep))
 
 
-def _request(look: Look) -> Request:
+def _request(look: Look, *, has_bundle: bool) -> Request:
     """The request as it is asked; the key goes to the user's own addresses only."""
-    from toolsync.probe.asking import Request
+    from toolsync.probe.request import Request
 
     effective = look.effective
     assert effective.dialect is not None  # noqa: S101  the caller looked
@@ -158,7 +159,7 @@ def _request(look: Look) -> Request:
         streams=effective.streams,
         timeout_seconds=effective.timeout_seconds,
         limit_name=effective.limit_name,
-        network=effective.network,
+        network=effective.network if has_bundle else replace(effective.network, ca_bundle=""),
         is_trusted=is_trusted,
     )
 
@@ -178,7 +179,7 @@ def _described(look: Look, one: Diagnosis, probed: Probed | None, language: Lang
         "findings": [_finding(look, finding, language) for finding in one.findings],
         "ruled_out": list(one.ruled_out),
         "answered": _answered(effective, exchanges),
-        "asked": [line(exchange) for exchange in exchanges],
+        "asked": [_open(tell(exchange.line, language)) for exchange in exchanges],
         "layers": [_layer(standing, session) for standing in look.standings()],
     }
 
@@ -219,7 +220,8 @@ def _where(where: Where, session: Session) -> dict[str, Any]:
 
 def _finding(look: Look, finding: Finding, language: Language) -> dict[str, Any]:
     session, profile = look.world.session, look.world.profile
-    cause = named(finding.cause, language).filled({**saying.values(look, finding.where), **finding.values})
+    values = {**saying.values(look, finding.where), **finding.values}
+    cause = named(finding.cause, language).filled({name: tell(value, language) for name, value in values.items()})
     mended = finding.fix or fix(look.effective, finding, profile, is_set=_is_set(look, finding.cause))
     return {
         "cause": finding.cause,
@@ -227,10 +229,10 @@ def _finding(look: Look, finding: Finding, language: Language) -> dict[str, Any]
         "certainty": finding.certainty,
         "title": cause.title,
         "meaning": cause.meaning,
-        "evidence": [_open(line) for line in finding.evidence],
+        "evidence": [_open(tell(line, language)) for line in finding.evidence],
         "where": _where(finding.where, session) if finding.where is not None else None,
         "remedy": cause.remedy,
-        "fix": mended.text if mended is not None else "",
+        "fix": tell(mended.text, language) if mended is not None else "",
         "command": list(mended.argv) if mended is not None else [],
     }
 
@@ -259,17 +261,18 @@ def _layer(standing: Standing, session: Session) -> dict[str, Any]:
     }
 
 
-def _probe(probed: Probed) -> dict[str, Any]:
+def _probe(probed: Probed, language: Language) -> dict[str, Any]:
     exchanges = probed.inquiry.exchanges if probed.inquiry else ()
     return {
-        "address": _open(probed.reach.url),
-        "steps": [vars(step) for step in probed.reach.steps],
-        "exchanges": [_exchange(one) for one in exchanges],
+        "address": _open(probed.way.url),
+        "steps": [{**vars(step), "said": _open(tell(step.said, language))} for step in probed.way.steps],
+        "exchanges": [_exchange(one, language) for one in exchanges],
     }
 
 
-def _exchange(one: Exchange) -> dict[str, Any]:
-    return {**vars(one), "sent": list(one.sent), "also": list(one.also)}
+def _exchange(one: Exchange, language: Language) -> dict[str, Any]:
+    words = _open(tell(one.words, language))
+    return {**vars(one), "words": words, "sent": list(one.sent), "also": list(one.also)}
 
 
 def _open(text: str) -> str:

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 from toolsync.causes import named
 from toolsync.doctor.model import Diagnosis, Effective, Finding, State
+from toolsync.sentence import Text, say
 
 if TYPE_CHECKING:
-    from toolsync.probe.inquiry import Exchange, Inquiry
-    from toolsync.probe.transport import Reach, Step
+    from toolsync.probe.inquiry import Inquiry
+    from toolsync.probe.step import Step
+    from toolsync.probe.way import Way
 
 BLOCKING = frozenset(
     {
@@ -30,7 +32,7 @@ _MOST_SKEW_SECONDS = 300
 class Probed:
     """What asking the gateway came to; shared by all programs that ask the same."""
 
-    reach: Reach
+    way: Way
     inquiry: Inquiry | None = None
 
 
@@ -100,7 +102,7 @@ def _state(findings: Sequence[Finding], probed: Probed | None) -> State:
 
 def _is_open(probed: Probed) -> bool:
     """Whether nobody can tell from here whether it works."""
-    end = probed.reach.end
+    end = probed.way.end
     if end is not None:
         return end.cause == "inconclusive"
     return probed.inquiry is not None and not probed.inquiry.cause and probed.inquiry.certainty == "open"
@@ -111,13 +113,13 @@ def _is_open(probed: Probed) -> bool:
 
 def _probe_finding(probed: Probed) -> Finding | None:
     """Why the tool's own request is not answered as it must be; without a cause where nobody can tell."""
-    end = probed.reach.end
+    end = probed.way.end
     if end is not None:
-        return _of_step(probed.reach, end)
+        return _of_step(probed.way, end)
     inquiry = probed.inquiry
     if inquiry is None or (not inquiry.cause and inquiry.certainty != "open"):
         return None
-    evidence = tuple(line(exchange) for exchange in inquiry.exchanges)
+    evidence = tuple(exchange.line for exchange in inquiry.exchanges)
     return Finding(inquiry.cause, inquiry.certainty, evidence, inquiry.values)
 
 
@@ -137,47 +139,44 @@ def _placed(finding: Finding, effective: Effective) -> Finding:
     return replace(finding, where=where)
 
 
-def _of_step(reach: Reach, step: Step) -> Finding:
+def _of_step(way: Way, step: Step) -> Finding:
     cause = "" if step.cause == "inconclusive" else step.cause
-    evidence = [f"{step.target}: {step.said}"]
-    if reach.proxy and step.name == "proxy":
-        evidence.append(f"the proxy on the way is {reach.proxy}")
-        if reach.is_direct_open:
-            evidence.append("without the proxy the gateway's port is open")
-    if reach.certificate is not None:
-        told = reach.certificate
-        names = ", ".join(told.names) or "no host"
-        evidence.append(f"the certificate is for {names}, signed by {told.issuer}")
-        evidence.append(f"it holds from {told.not_before} to {told.not_after}")
+    evidence = [_came(step)]
+    if way.proxy and step.name == "proxy":
+        evidence.append(say("proxy_on_the_way", proxy=way.proxy))
+        if way.is_direct_open:
+            evidence.append(say("open_without_proxy"))
+    if way.unread_bundle:
+        evidence.append(say("bundle_unread", file=way.unread_bundle))
+    if way.certificate is not None:
+        told = way.certificate
+        names = ", ".join(told.names) or say("no_host")
+        evidence.append(say("certificate_names", names=names, issuer=told.issuer))
+        evidence.append(say("certificate_dates", start=told.not_before, end=told.not_after))
     values = {
         "host": step.target,
-        "proxy": reach.proxy,
-        "issuer": reach.certificate.issuer if reach.certificate else "",
+        "proxy": way.proxy,
+        "issuer": way.certificate.issuer if way.certificate else "",
     }
     return Finding(cause, "sure", tuple(evidence), {name: value for name, value in values.items() if value})
 
 
-def line(exchange: Exchange) -> str:
-    """One exchange as evidence."""
-    came = f"{exchange.status} {exchange.content_type}".strip() if exchange.status is not None else "no answer"
-    words = f": {exchange.words}" if exchange.words else ""
-    how = "" if exchange.what in ("models", "question", "stream") else f" ({exchange.what})"
-    return f"{exchange.method} {exchange.url}{how} → {came}{words}"
+def _came(step: Step) -> Text:
+    return say("at", place=step.target, said=step.said)
 
 
 def _asides(probed: Probed) -> Iterator[Finding]:
     """What is to be minded although the gateway answers."""
-    for step in probed.reach.warnings:
-        yield Finding(step.cause, "sure", (f"{step.target}: {step.said}",), {"host": step.target})
+    for step in probed.way.warnings:
+        yield Finding(step.cause, "sure", (_came(step),), {"host": step.target})
     inquiry = probed.inquiry
     if inquiry is None:
         return
     for cause, certainty, said in inquiry.notes:
         yield Finding(cause, certainty, (said,), inquiry.values)
     if inquiry.skew_seconds is not None and abs(inquiry.skew_seconds) > _MOST_SKEW_SECONDS:
-        direction = "ahead of" if inquiry.skew_seconds > 0 else "behind"
         minutes = f"{abs(inquiry.skew_seconds) / 60:.0f}"
-        said = f"this machine's clock is {minutes} min {direction} the gateway's"
+        said = say("clock_ahead" if inquiry.skew_seconds > 0 else "clock_behind", minutes=minutes)
         yield Finding("clock_skew", "likely", (said,), {"minutes": minutes})
 
 
@@ -185,7 +184,7 @@ def _ruled_out(probed: Probed | None) -> Iterator[str]:
     """Causes that the evidence excludes."""
     if probed is None:
         return
-    done = {step.name for step in probed.reach.steps if not step.is_end}
+    done = {step.name for step in probed.way.steps if not step.is_end}
     if "name" in done:
         yield "dns_failure"
     if "port" in done:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from toolsync.document import Value
 from toolsync.masking import Secret, masked, on_one_line
+from toolsync.sentence import Text, say
 
 _SECONDS = 15.0
 _MOST = 16 * 1024
@@ -75,12 +76,12 @@ class Printed:
 
     Attributes:
         key: what it printed; None where that is no key.
-        problem: why not, for people; "" where all is well.
+        problem: why not, for people; None where all is well.
         is_gone: whether the program is not there at all.
     """
 
     key: Secret | None = None
-    problem: str = ""
+    problem: Text | None = None
     is_gone: bool = False
 
 
@@ -93,13 +94,13 @@ def printed(command: Command, environ: Mapping[str, str], folder: Path) -> Print
         folder: where the tool runs it.
     """
     if _is_missing(command.program, environ):
-        return Printed(problem=f"there is no program {_shown(command.program)}", is_gone=True)
+        return Printed(problem=say("no_program", program=_shown(command.program)), is_gone=True)
     try:
         done = _run(command.argv, environ, folder)
     except subprocess.TimeoutExpired:
-        return Printed(problem=f"it did not end within {_SECONDS:g} s")
+        return Printed(problem=say("helper_slow", seconds=f"{_SECONDS:g}"))
     except OSError as error:
-        return Printed(problem=f"it cannot be started: {error.strerror or error}")
+        return Printed(problem=say("helper_unstartable", reason=_shown(error.strerror or str(error))))
     return _judged(done)
 
 
@@ -142,12 +143,16 @@ def _judged(done: subprocess.CompletedProcess[bytes]) -> Printed:
     secrets = [Secret(line.strip()) for line in lines]  # known from here on: masked in what it says on stderr
     said = on_one_line(masked(done.stderr.decode(errors="replace")).strip(), limit=300)
     if done.returncode != 0:
-        return Printed(problem=f"it ended with exit code {done.returncode}{': ' if said else ''}{said}")
+        return Printed(problem=_adding(say("helper_ended", code=str(done.returncode)), said))
     if not lines:
-        return Printed(problem=f"it printed nothing{': ' if said else ''}{said}")
+        return Printed(problem=_adding(say("helper_silent"), said))
     if len(lines) > 1:
-        return Printed(problem=f"it printed {len(lines)} lines, and the key is one")
+        return Printed(problem=say("helper_talkative", count=str(len(lines))))
     return Printed(secrets[0])
+
+
+def _adding(problem: Text, said: str) -> Text:
+    return say("at", place=problem, said=said) if said else problem
 
 
 def _shown(program: str) -> str:

@@ -10,6 +10,7 @@ from toolsync.address import Dialect
 from toolsync.causes import Certainty as Certainty  # noqa: PLC0414  the checks have it from here
 from toolsync.masking import Secret
 from toolsync.probe.network import Network
+from toolsync.sentence import Text
 
 State = Literal["healthy", "warning", "problem", "inconclusive"]
 
@@ -98,7 +99,7 @@ class Fix:
         argv: the words behind `toolsync`, where it is a command of ours that `--fix` may run; else empty.
     """
 
-    text: str
+    text: Text
     argv: tuple[str, ...] = ()
 
 
@@ -117,8 +118,8 @@ class Finding:
 
     cause: str
     certainty: Certainty = "sure"
-    evidence: tuple[str, ...] = ()
-    values: Mapping[str, str] = field(default_factory=dict)
+    evidence: tuple[Text, ...] = ()
+    values: Mapping[str, Text] = field(default_factory=dict)
     where: Where | None = None
     fix: Fix | None = None
 

@@ -34,25 +34,25 @@ def _pattern(spelling: str) -> str:
 
 
 _FORMS: Mapping[str, str] = {
-    r"\$\{\{\s*(?:secrets|env)\.\w+\s*\}\}": "Continue's, or GitHub's",
-    r"\$\{(?:env:)?[A-Za-z_]\w*(?::?[-?=+][^}]*)?\}": "a shell's, or VS Code's",
-    r"\$env:[A-Za-z_]\w*": "PowerShell's",
-    r"\$[A-Za-z_]\w*": "a shell's",
-    r"\$\([^()]+\)": "a shell's, for a command",
-    r"`[^`]+`": "a shell's, for a command",
-    r"\{env:[^{}\s]*\}": "opencode's",
-    r"\{file:[^{}]*\}": "opencode's, for a file",
-    r"\{\{\s*[\w.$|() -]+\s*\}\}": "a template's",
-    r"%[A-Za-z_]\w*%": "that of Windows",
-    r"(?:localEnv|env|process\.env|os\.environ)[:./][A-Za-z_]\w*": "another tool's",
-    r"<[A-Za-z][\w -]*>": "a gap in an example",
-    r"![^\s].*": "pi's, for a command",
+    r"\$\{\{\s*(?:secrets|env)\.\w+\s*\}\}": "spelling_of_continue",
+    r"\$\{(?:env:)?[A-Za-z_]\w*(?::?[-?=+][^}]*)?\}": "spelling_of_shell_or_code",
+    r"\$env:[A-Za-z_]\w*": "spelling_of_powershell",
+    r"\$[A-Za-z_]\w*": "spelling_of_shell",
+    r"\$\([^()]+\)": "spelling_of_shell_command",
+    r"`[^`]+`": "spelling_of_shell_command",
+    r"\{env:[^{}\s]*\}": "spelling_of_opencode",
+    r"\{file:[^{}]*\}": "spelling_of_opencode_file",
+    r"\{\{\s*[\w.$|() -]+\s*\}\}": "spelling_of_template",
+    r"%[A-Za-z_]\w*%": "spelling_of_windows",
+    r"(?:localEnv|env|process\.env|os\.environ)[:./][A-Za-z_]\w*": "spelling_of_other",
+    r"<[A-Za-z][\w -]*>": "spelling_of_gap",
+    r"![^\s].*": "spelling_of_pi",
 }
-"""What people write where a key belongs, and whose spelling it is."""
+"""What people write where a key belongs, and the sentence that says whose spelling it is."""
 
 
 def stray(text: str) -> str:
-    """Whose spelling of a reference `text` is, if it is one and nothing else; "" if it is none.
+    """The sentence that says whose spelling of a reference `text` is, if it is one and nothing else; "" if it is none.
 
     A key may begin with `!` or hold `$`: what could be one is no reference.
     """

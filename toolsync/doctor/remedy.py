@@ -66,7 +66,7 @@ def _again(_: Effective, __: Finding, ___: Profile) -> Words:
 
 
 def _address(_: Effective, finding: Finding, profile: Profile) -> Words:
-    found = finding.values.get("address", "")
+    found = str(finding.values.get("address", ""))
     return _edit(profile, f"base_url={found}") if found else ()
 
 
@@ -80,7 +80,7 @@ def _by_number(effective: Effective, _: Finding, profile: Profile) -> Words:
 
 
 def _model(_: Effective, finding: Finding, profile: Profile) -> Words:
-    near = finding.values.get("near")
+    near = str(finding.values.get("near", ""))
     return _edit(profile, f"model={near}") if near else ("models", "--profile", profile.name)
 
 

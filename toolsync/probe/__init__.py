@@ -158,6 +158,7 @@ def _came(
     from toolsync.probe.classifier import Asked
     from toolsync.probe.failure import unsent
     from toolsync.probe.verdict import judge, shown_address
+    from toolsync.sentence import tell
 
     started = time.perf_counter()
     answer = found = None
@@ -175,7 +176,7 @@ def _came(
         "elapsed_ms": answer.elapsed_ms if answer else round((time.perf_counter() - started) * 1000),
         "cause": verdict.cause,
         "certainty": verdict.certainty,
-        "problem": verdict.problem,
+        "problem": tell(verdict.problem),
         "hint": verdict.hint,
         "warning": _WARNING if exposes_key(request) else "",
     }

@@ -4,74 +4,77 @@ from __future__ import annotations
 
 import socket
 import ssl
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from urllib.parse import urlsplit
 
 from toolsync.errors import ProfileError
 from toolsync.probe.body import shown
 from toolsync.probe.network import Network
 from toolsync.probe.verdict import Outcome, Verdict, advice
+from toolsync.sentence import Text, reported, say, tell
 
-CERTIFICATE = {
-    9: ("clock_skew", "is not valid yet"),
-    10: ("tls_expired", "has expired"),
-    18: ("tls_untrusted_ca", "is self-signed"),
-    19: ("tls_untrusted_ca", "is signed by a root that is not trusted here"),
-    20: ("tls_untrusted_ca", "is signed by an issuer that is not trusted here"),
-    21: ("tls_untrusted_ca", "is signed by an issuer that is not trusted here"),
-    62: ("tls_hostname_mismatch", "is for another host"),
-    64: ("tls_hostname_mismatch", "is for another address"),
+CERTIFICATE: Mapping[int, tuple[str, str]] = {
+    9: ("clock_skew", "certificate_too_young"),
+    10: ("tls_expired", "certificate_expired"),
+    18: ("tls_untrusted_ca", "certificate_self_signed"),
+    19: ("tls_untrusted_ca", "certificate_by_unknown_root"),
+    20: ("tls_untrusted_ca", "certificate_by_unknown_issuer"),
+    21: ("tls_untrusted_ca", "certificate_by_unknown_issuer"),
+    62: ("tls_hostname_mismatch", "certificate_of_other_host"),
+    64: ("tls_hostname_mismatch", "certificate_of_other_address"),
 }
-"""OpenSSL's codes of verification (x509_vfy.h): the cause, and what to say of the certificate."""
+"""OpenSSL's codes of verification (x509_vfy.h): the cause, and the sentence about the certificate."""
 
 
 def unsent(error: Exception, url: str, network: Network) -> Verdict:
     """What `error` amounts to. Its own text is hardly ever shown: it may hold the headers, and they hold the key."""
     if isinstance(error, ProfileError):
-        return Verdict("unsendable", shown(error.message), error.hint, "url_malformed")
+        return Verdict("unsendable", reported(shown(error.message)), error.hint, "url_malformed")
     where = _where(url, network)
     kinds = {kind.__name__ for kind in type(error).__mro__}
     is_proxy = network.proxy_for(url) is not None
     for name, outcome, found, problem, hint in _KINDS:
         if name in kinds:
             cause = _by(found, is_proxy=is_proxy)
-            return Verdict(outcome, problem.format(where=where), hint or advice(cause, where), cause)
+            return Verdict(outcome, say(problem, where=where), hint or advice(cause, tell(where)), cause)
     if "ProxyError" in kinds:
         return _refused_by_proxy(shown(str(error)))
     if "NetworkError" in kinds:
         return _broken(error, where, is_proxy=is_proxy)
     if isinstance(error, OSError) and network.ca_bundle:  # ssl.SSLError is one
-        return Verdict("unsendable", f"{shown(network.ca_bundle)} holds no certificates that can be read", _CA_HINT)
+        return Verdict("unsendable", say("bundle_unread", file=shown(network.ca_bundle)), _CA_HINT)
     if isinstance(error, ValueError) and network.proxy:
         hint = advice("proxy_bad_scheme")
-        return Verdict("unsendable", "the proxy setting cannot be used", hint, "proxy_bad_scheme")
-    return Verdict("unsendable", f"the request could not be made ({type(error).__name__})")
+        return Verdict("unsendable", say("proxy_unusable"), hint, "proxy_bad_scheme")
+    return Verdict("unsendable", say("not_made", kind=type(error).__name__))
 
 
 def _refused_by_proxy(words: str) -> Verdict:
     """What a proxy answered to CONNECT; its words begin with the status."""
     cause = {"407": "proxy_auth_required", "403": "waf_block"}.get(words[:3], "origin_unreachable")
-    return Verdict("no_connection", f"the proxy refused: {words}", advice(cause), cause)
+    return Verdict("no_connection", say("proxy_refused", words=words), advice(cause), cause)
 
 
-def _broken(error: Exception, where: str, *, is_proxy: bool) -> Verdict:
+def _broken(error: Exception, where: Text, *, is_proxy: bool) -> Verdict:
     for inner in _chain(error):
         match inner:
             case ssl.SSLCertVerificationError(verify_code=int(code)):
-                cause, reason = CERTIFICATE.get(code, ("tls_untrusted_ca", "cannot be verified"))
-                return _unconnected(f"the certificate of {where} {reason}", cause, where)
+                cause, reason = CERTIFICATE.get(code, ("tls_untrusted_ca", "certificate_unverified"))
+                return _unconnected(say(reason, where=where), cause, where)
             case ssl.SSLError():
-                return _unconnected(f"no encrypted connection to {where}", "scheme_mismatch", where)
+                return _unconnected(say("not_encrypted", where=where), "scheme_mismatch", where)
             case socket.gaierror():
-                return _unconnected(f"the name of {where} is not known", _by("dns_failure", is_proxy=is_proxy), where)
+                return _unconnected(say("name_unknown", where=where), _by("dns_failure", is_proxy=is_proxy), where)
             case ConnectionRefusedError():
-                return _unconnected(f"nothing listens at {where}", _by("connection_refused", is_proxy=is_proxy), where)
+                return _unconnected(
+                    say("nothing_listens", where=where), _by("connection_refused", is_proxy=is_proxy), where
+                )
             case ConnectionResetError() | BrokenPipeError():
-                return Verdict("no_connection", f"{where} broke the connection off", _HTTP_HINT, "scheme_mismatch")
+                return Verdict("no_connection", say("connection_broken", where=where), _HTTP_HINT, "scheme_mismatch")
             case OSError(strerror=str(reason)):
                 cause = _by("connect_timeout", is_proxy=is_proxy)
-                return _unconnected(f"no connection to {where}: {shown(reason)}", cause, where)
-    return _unconnected(f"no connection to {where}", _by("connect_timeout", is_proxy=is_proxy), where)
+                return _unconnected(say("unconnected_for", where=where, reason=shown(reason)), cause, where)
+    return _unconnected(say("unconnected", where=where), _by("connect_timeout", is_proxy=is_proxy), where)
 
 
 def _by(cause: str, *, is_proxy: bool) -> str:
@@ -80,8 +83,8 @@ def _by(cause: str, *, is_proxy: bool) -> str:
     return "proxy_unreachable" if is_proxy and is_unreached else cause
 
 
-def _unconnected(problem: str, cause: str, where: str) -> Verdict:
-    return Verdict("no_connection", problem, advice(cause, where), cause)
+def _unconnected(problem: Text, cause: str, where: Text) -> Verdict:
+    return Verdict("no_connection", problem, advice(cause, tell(where)), cause)
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
@@ -93,32 +96,32 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
     yield from reversed(chain)
 
 
-def _where(url: str, network: Network) -> str:
+def _where(url: str, network: Network) -> Text:
     """Host and port that were called: the proxy's, if there is one."""
     proxy = network.proxy_for(url)
     try:
         parts = urlsplit(proxy or url)
         port = parts.port or (443 if parts.scheme.lower() == "https" else 80)
     except ValueError:
-        return "the proxy" if proxy else "the address"
-    return ("the proxy " if proxy else "") + shown(f"{parts.hostname}:{port}")
+        return say("the_proxy") if proxy else say("the_address")
+    where = shown(f"{parts.hostname}:{port}")
+    return say("proxy_at", where=where) if proxy else where
 
 
 _SLOW_HINT = "Try again; a model that is being loaded, or a gateway that waits for its own, needs longer."
 _HTTP_HINT = "Check port and scheme of base_url: https:// where the server speaks plain http, or the reverse, ends so."
 _CA_HINT = "Behind a company's inspection, name its root: [profiles.NAME.network] ca_bundle."
 
-_UNFIT = "the key or a header holds a character that HTTP does not allow"
 _KINDS: tuple[tuple[str, Outcome, str, str, str], ...] = (
-    ("ConnectTimeout", "timeout", "connect_timeout", "{where} could not be reached in time", ""),
-    ("TimeoutException", "timeout", "", "the gateway took the request, and did not answer in time", _SLOW_HINT),
-    ("RemoteProtocolError", "bad_reply", "", "the server broke off, or does not speak HTTP", _HTTP_HINT),
-    ("DecodingError", "bad_reply", "encoding_mismatch", "the answer is not compressed as it says", ""),
-    ("LocalProtocolError", "unsendable", "key_whitespace", _UNFIT, ""),
-    ("UnicodeEncodeError", "unsendable", "key_not_a_key", _UNFIT, ""),
-    ("UnsupportedProtocol", "unsendable", "url_malformed", "the address cannot be called", ""),
-    ("InvalidURL", "unsendable", "url_malformed", "the address cannot be called", ""),
+    ("ConnectTimeout", "timeout", "connect_timeout", "late_connection", ""),
+    ("TimeoutException", "timeout", "", "late_answer", _SLOW_HINT),
+    ("RemoteProtocolError", "bad_reply", "", "no_http", _HTTP_HINT),
+    ("DecodingError", "bad_reply", "encoding_mismatch", "not_as_compressed", ""),
+    ("LocalProtocolError", "unsendable", "key_whitespace", "unfit_header", ""),
+    ("UnicodeEncodeError", "unsendable", "key_not_a_key", "unfit_header", ""),
+    ("UnsupportedProtocol", "unsendable", "url_malformed", "uncallable", ""),
+    ("InvalidURL", "unsendable", "url_malformed", "uncallable", ""),
 )
 """By the name of the exception's class or a class above it, so that httpx is imported only where it sends: outcome,
-cause, sentence, and a hint where the cause's own remedy will not do.
+cause, the sentence's name, and a hint where the cause's own remedy will not do.
 """

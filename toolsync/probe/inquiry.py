@@ -10,11 +10,13 @@ from dataclasses import dataclass, field, replace
 
 from toolsync.address import PATHS
 from toolsync.causes import Certainty
-from toolsync.probe.asking import Exchange, Request, Talk
+from toolsync.probe import trial
 from toolsync.probe.candidates import candidates
-from toolsync.probe.transport import speaks_tls
-
-__all__ = ["Exchange", "Inquiry", "Request", "inquire"]
+from toolsync.probe.encryption import speaks_tls
+from toolsync.probe.exchange import Exchange
+from toolsync.probe.request import Request
+from toolsync.probe.talk import Talk
+from toolsync.sentence import Text
 
 
 @dataclass(frozen=True)
@@ -34,8 +36,8 @@ class Inquiry:
     exchanges: tuple[Exchange, ...] = ()
     cause: str = ""
     certainty: Certainty = "sure"
-    values: Mapping[str, str] = field(default_factory=dict)
-    notes: tuple[tuple[str, Certainty, str], ...] = ()
+    values: Mapping[str, Text] = field(default_factory=dict)
+    notes: tuple[tuple[str, Certainty, Text], ...] = ()
     skew_seconds: float | None = None
     models: tuple[str, ...] = ()
 
@@ -99,7 +101,7 @@ def _unanswered(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:
     if asked.cause == "param_unsupported":
         return _limited(talk, asked)
     if asked.cause in _OF_HEADERS and talk.request.headers:
-        talk.ask_plainly()
+        trial.without_own_headers(talk)
     if asked.cause == "origin_timeout" and not talk.request.streams:
         talk.listen()
     return Inquiry(cause=asked.cause, certainty=asked.certainty, values=talk.values(asked))
@@ -140,11 +142,9 @@ def _captured(talk: Talk, asked: Exchange) -> Inquiry | None:
 
 def _answered(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:
     """The tool's own request works; what is left to be minded."""
-    notes: list[tuple[str, Certainty, str]] = []
+    notes: list[tuple[str, Certainty, Text]] = []
     if not listed.is_ok:
-        notes.append(
-            ("models_list_unsupported", "sure", f"{listed.method} {listed.url}: {listed.status or 'no answer'}")
-        )
+        notes.append(("models_list_unsupported", "sure", listed.line))
     patience, waited_ms = talk.request.timeout_seconds, asked.first_ms or asked.elapsed_ms
     if patience is not None and waited_ms > patience * 1000:
         seconds = {"seconds": f"{patience:g}", "needed": f"{waited_ms / 1000:.1f}"}
@@ -153,7 +153,7 @@ def _answered(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:
     if held_back is not None:
         notes.insert(0, (held_back.cause, held_back.certainty, held_back.said))
     if talk.is_deep:
-        dug = talk.dig()
+        dug = trial.as_coding_tool(talk)
         if dug is not None and not dug.is_ok:
             cause = {"waf_block": "waf_body_block"}.get(dug.cause, dug.cause)
             return Inquiry(cause=cause, certainty=dug.certainty, values=talk.values(dug), notes=tuple(notes))
@@ -164,12 +164,12 @@ def _misled(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:
     """The path leads nowhere: another one does, another API is served, or nobody can tell."""
     if listed.is_ok:
         for dialect in (one for one in PATHS if one != talk.request.dialect):
-            tried = talk.try_api(dialect)
+            tried = trial.other_api(talk, dialect)
             if tried is not None and tried.status is not None and (_is_there(tried) or tried.status < 300):  # noqa: PLR2004  HTTP's own classes
                 return Inquiry(cause="wire_api_unsupported", values={**talk.values(asked), "api": PATHS[dialect]})
         return Inquiry(cause=asked.cause, certainty="likely", values=talk.values(asked))
     for candidate in candidates(talk.request.dialect, talk.request.base):
-        tried = talk.try_address(candidate)
+        tried = trial.other_address(talk, candidate)
         if tried is None:
             break
         if _is_there(tried):
@@ -187,7 +187,7 @@ def _is_there(exchange: Exchange) -> bool:
 def _refused(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:
     """A credential is not taken: by neither request, so that it is no passing mood; is it the header, or the key?"""
     if listed.status in (401, 403) or listed.is_ok:
-        other = talk.try_header()
+        other = trial.other_header(talk)
         if other is not None and (other[1].is_ok or (listed.is_ok and other[1].status in _OF_EMPTY)):
             headers = {"header": next(iter(talk.request.credentials), ""), "read_header": other[0]}
             return Inquiry(cause="key_wrong_header", values={**talk.values(asked), **headers})
@@ -204,11 +204,7 @@ _OF_EMPTY = (400, 422)
 
 def _limited(talk: Talk, asked: Exchange) -> Inquiry:
     """A parameter is refused: whether it is the one that limits the answer."""
-    again = talk.ask(what="other limit", limit_name=_other_limit(talk.limit_name))
-    certainty: Certainty = "sure" if again.is_ok else asked.certainty
+    again = trial.other_limit(talk)
+    certainty: Certainty = "sure" if again is not None and again.is_ok else asked.certainty
     values = {**talk.values(asked), "parameter": talk.limit_name}
     return Inquiry(cause=asked.cause, certainty=certainty, values=values)
-
-
-def _other_limit(name: str) -> str:
-    return "max_tokens" if name == "max_completion_tokens" else "max_completion_tokens"

@@ -13,6 +13,7 @@ from toolsync.causes import Certainty
 from toolsync.probe.classifier import Asked, read
 from toolsync.probe.dialect import reply
 from toolsync.probe.network import Network, Response, client
+from toolsync.sentence import Text, say
 
 _LONGEST = 2**18
 """Bytes that are read; sixteen tokens make far fewer."""
@@ -74,7 +75,7 @@ class Fault:
 
     cause: str
     certainty: Certainty
-    said: str
+    said: Text
     also: tuple[str, ...] = ()
 
 
@@ -181,8 +182,8 @@ def _without_events(stream: Stream, asked: Asked) -> Fault | None:
     if stream.fault is not None:
         return _broken(stream)
     if reply(stream.answer.json, asked.dialect) is not None:
-        kind = stream.answer.headers.get("content-type", "no content type")
-        return Fault("stream_not_sse", "sure", f"asked for a stream, and answered {kind}")
+        kind = stream.answer.headers.get("content-type", "") or say("no_type")
+        return Fault("stream_not_sse", "sure", say("no_stream", kind=kind))
     return _read(stream.answer, asked)
 
 
@@ -190,8 +191,8 @@ def _broken(stream: Stream) -> Fault:
     count = len(stream.events_ms)
     waited = stream.total_ms - (stream.events_ms[-1] if stream.events_ms else stream.headers_ms)
     if type(stream.fault).__name__ == "ReadTimeout" or waited >= _STALLED_MS:
-        return Fault("stream_stalled", "sure", f"silent for {waited / 1000:.1f} s after {count} events")
-    return Fault("stream_truncated", "sure", f"ended after {count} events, and the last one is missing")
+        return Fault("stream_stalled", "sure", say("stream_silent", seconds=f"{waited / 1000:.1f}", count=str(count)))
+    return Fault("stream_truncated", "sure", say("stream_cut", count=str(count)))
 
 
 def is_burst(stream: Stream) -> bool:
@@ -213,5 +214,5 @@ def buffered(stream: Stream, answered_ms: int | None) -> Fault | None:
     is_later = answered_ms is not None and first > 2 * answered_ms + 300
     if not is_later and count < _TOKENS_THAT_TAKE_TIME:
         return None
-    said = f"{count} events within {last - first} ms, after {first} ms of silence"
+    said = say("stream_burst", count=str(count), span=str(last - first), wait=str(first))
     return Fault("stream_buffered", "likely", said)

@@ -12,6 +12,7 @@ from toolsync.causes import Cause, Certainty, named
 from toolsync.probe.body import is_page, shown
 from toolsync.probe.classifier import Asked, Reading, read
 from toolsync.probe.network import Response
+from toolsync.sentence import Text
 
 Outcome = Literal[
     "ok",
@@ -37,7 +38,7 @@ class Verdict:
     """
 
     outcome: Outcome
-    problem: str = ""
+    problem: Text = ""
     hint: str = ""
     cause: str = ""
     certainty: Certainty = "sure"

@@ -11,6 +11,7 @@ from toolsync.doctor.look import Look
 from toolsync.doctor.model import Certainty, Finding
 from toolsync.doctor.references import stray
 from toolsync.errors import ProfileError
+from toolsync.sentence import Text, reported, say
 
 
 def form(look: Look) -> Iterator[Finding]:
@@ -21,9 +22,9 @@ def form(look: Look) -> Iterator[Finding]:
     try:
         normal(url)
     except ProfileError as error:
-        reason = error.message
+        reason = reported(error.message)
         if re.search(r"\$\{?\w|\{env:|\{\{|%\w+%", url):
-            reason = f"the address holds a reference that {look.called} does not expand"
+            reason = say("address_holds_reference", called=look.called)
         yield _finding(look, "url_malformed", reason)
         return
     yield from _shape(look)
@@ -38,13 +39,13 @@ def _shape(look: Look) -> Iterator[Finding]:
     """What is probably wrong with it; some gateway may want it so."""
     base, asked = look.effective.base_url.strip(), look.effective.url.partition("?")[0]
     if match := _ENDPOINT.search(base):
-        text = f"the address ends with {match[0]}, and {look.called} appends its own path: {address(asked)}"
+        text = say("endpoint_appended", end=match[0], called=look.called, url=address(asked))
         yield _finding(look, "path_full_endpoint", text, "likely", address=_mended(look, base))
     elif _DOUBLED.search(asked):
-        text = f"the version stands twice in what {look.called} asks: {address(asked)}"
+        text = say("version_twice", called=look.called, url=address(asked))
         yield _finding(look, "path_duplicate_v1", text, "likely", address=_mended(look, base))
     elif _TWO_VERSIONS.search(asked):
-        text = f"two versions stand in what {look.called} asks: {address(asked)}"
+        text = say("two_versions", called=look.called, url=address(asked))
         yield _finding(look, "path_extra_segment", text, "open")
 
 
@@ -58,11 +59,11 @@ def model_reference(look: Look) -> Iterator[Finding]:
     """A model's name that is a reference which nobody expands."""
     if look.effective.model and stray(look.effective.model):
         where = look.effective.wheres["model"]
-        text = f"{place(look, where)} holds a reference that {look.called} does not expand"
+        text = say("holds_reference", place=place(look, where), called=look.called)
         yield Finding("config_incomplete", "sure", (text,), values(look, where), where)
 
 
-def _finding(look: Look, cause: str, text: str, certainty: Certainty = "sure", **more: str) -> Finding:
+def _finding(look: Look, cause: str, text: Text, certainty: Certainty = "sure", **more: str) -> Finding:
     where = look.effective.wheres.get("base_url")
-    lines = (f"{place(look, where)}: {text}" if where is not None else text,)
+    lines = (say("at", place=place(look, where), said=text) if where is not None else text,)
     return Finding(cause, certainty, lines, values(look, where, **more), where)

@@ -11,6 +11,7 @@ from toolsync.doctor.look import Look
 from toolsync.doctor.model import Certainty, Finding, Fix
 from toolsync.errors import KeyMissingError, KeyringLockedError, NoKeyringError, ProfileError
 from toolsync.masking import Secret
+from toolsync.sentence import say
 from toolsync.trace import CREDENTIALS, Answer, answers
 
 
@@ -21,7 +22,7 @@ def two(look: Look) -> Iterator[Finding]:
         if one.header == other.header or is_same:
             continue
         is_known = one.value is not None and other.value is not None
-        evidence = [f"{each.header}: {place(look, each.where)}" for each in (one, other)]
+        evidence = [say("at", place=each.header, said=place(look, each.where)) for each in (one, other)]
         where = other.where if other.question != "key" else one.where
         found = values(look, where, header=other.header)
         yield Finding("auth_conflict_both_set", "sure" if is_known else "likely", tuple(evidence), found, where)
@@ -37,7 +38,7 @@ def foreign(look: Look) -> Iterator[Finding]:
         is_ours = one is not None and bool(one.layer.overlay)
         if is_ours or not isinstance(own, Secret) or credential.value in (None, own):
             continue
-        line = f"{place(look, credential.where)} gives a key that is not the profile's"
+        line = say("gives_other_key", place=place(look, credential.where))
         yield Finding("foreign_credential", "likely", (line,), values(look, credential.where), credential.where)
     yield from _headers(look)
 
@@ -47,7 +48,7 @@ def _headers(look: Look) -> Iterator[Finding]:
     where = look.effective.wheres.get("headers")
     for name, value in look.effective.headers.items():
         if isinstance(value, Secret) and name not in wanted and where is not None:
-            line = f"{place(look, where)} sends the header {name}, which the profile does not"
+            line = say("sends_other_header", place=place(look, where), header=name)
             yield Finding("foreign_credential", "likely", (line,), values(look, where, header=name), where)
 
 
@@ -57,7 +58,8 @@ def organisation(look: Look) -> Iterator[Finding]:
         if name in ("openai-organization", "openai-project"):
             question = next((q for q, header in look.tool.request.headers.items() if header.lower() == name), "headers")
             where = look.effective.wheres.get(question)
-            line = f"the header {name} is sent: {place(look, where)}" if where else f"the header {name} is sent"
+            sent = say("header_sent", header=name)
+            line = say("at", place=place(look, where), said=sent) if where else sent
             yield Finding("org_mismatch", "open", (line,), values(look, where, header=name), where)
 
 
@@ -79,7 +81,10 @@ def shadowed_login(look: Look) -> Iterator[Finding]:
         login = next((one for one in logins if one is not None and _is_login(look, one)), None)
         if login is None or credential.value is None or login.value == credential.value.reveal():
             continue
-        lines = (f"sent: {place(look, credential.where)}", f"passed over: {place(look, look.where(login))}")
+        lines = (
+            say("sent", place=place(look, credential.where)),
+            say("passed_over", place=place(look, look.where(login))),
+        )
         found = values(look, credential.where, variable=credential.where.slot.lstrip("$"))
         yield Finding("env_shadows_login", certainty, lines, found, credential.where)
 
@@ -111,10 +116,10 @@ def helper(look: Look) -> Iterator[Finding]:
             continue
         seen.add(command)
         done = look.world.printed(command, look.environ)
-        if not done.problem:
+        if done.problem is None:
             continue
         where = look.where(answer)
-        lines = [f"{place(look, where)}: {text(done.problem)}"]
+        lines = [say("at", place=place(look, where), said=done.problem)]
         found = values(look, where, program=text(command.program))
         cause = "key_helper_failed"
         if _is_own(command) and not done.is_gone:

@@ -13,6 +13,7 @@ from toolsync.doctor.layers import Seen
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Certainty, Finding, Where
 from toolsync.errors import FileError
+from toolsync.sentence import say
 from toolsync.tool import Slot
 
 
@@ -23,7 +24,7 @@ def in_unread_file(look: Look, question: str, want: str) -> Finding | None:
         if line is not None:
             where = Where(one.layer.name, question, one.file, line)
             lines = (
-                f"{at_line(look, where)} holds it, and {look.called} does not read that file",
+                say("in_unread_file", place=at_line(look, where), called=look.called),
                 used(look, question),
             )
             return Finding("config_wrong_file", "sure", lines, values(look, where), where)
@@ -41,7 +42,7 @@ def in_near_file(look: Look, question: str, want: str) -> Finding | None:
         line = _line_with(path, want)
         if line is not None:
             where = Where(path.name, question, str(path), line)
-            lines = (f"{at_line(look, where)} holds it, and {look.called} reads other files", used(look, question))
+            lines = (say("in_near_file", place=at_line(look, where), called=look.called), used(look, question))
             return Finding("config_wrong_file", "likely", lines, values(look, where), where)
     return None
 
@@ -103,7 +104,7 @@ def in_unread_variable(look: Look, question: str, want: str) -> Finding | None:
     certainty: Certainty = "sure" if answer.slot.startswith("=") or not answer.value else "likely"
     line = look.world.set_at(names[0])
     where = Where("environment", f"${names[0]}", line.file if line else "", (line.line or None) if line else None)
-    lines = (f"{place(look, where)} holds it, and {look.called} does not look there", used(look, question))
+    lines = (say("in_unread_variable", place=place(look, where), called=look.called), used(look, question))
     return Finding("base_url_not_honoured", certainty, lines, values(look, where, variable=names[0]), where)
 
 

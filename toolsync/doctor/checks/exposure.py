@@ -14,6 +14,7 @@ from toolsync.doctor.look import Look
 from toolsync.doctor.model import Credential, Finding, Fix
 from toolsync.errors import ToolsyncError
 from toolsync.masking import is_reference
+from toolsync.sentence import say
 
 
 def modes(look: Look) -> Iterator[Finding]:
@@ -23,7 +24,7 @@ def modes(look: Look) -> Iterator[Finding]:
     for credential in _in_files(look):
         path = Path(credential.where.file)
         if _is_open(path):
-            line = f"{place(look, credential.where)}: every user of this machine can read the key there"
+            line = say("readable_by_all", place=place(look, credential.where))
             shown = look.world.session.shown(path)
             fix = Fix(f"chmod 600 {shown}")
             yield Finding("key_file_readable", "sure", (line,), values(look, credential.where), credential.where, fix)
@@ -67,11 +68,13 @@ def repositories(look: Look) -> Iterator[Finding]:
     except ToolsyncError:
         return
     for verdict in verdicts:
-        if verdict.state not in ("tracked", "exposed", "copied"):
-            continue
         credential = credentials[verdict.file]
-        what = {"tracked": "git tracks the file", "exposed": "git does not ignore it"}.get(
-            verdict.state, "chezmoi copies it"
-        )
-        line = f"{place(look, credential.where)} holds the key in clear, and {what}"
+        what = _GIT.get(verdict.state)
+        if what is None:
+            continue
+        line = say("key_in_clear", place=place(look, credential.where), what=what)
         yield Finding("key_in_git", "sure", (line,), values(look, credential.where), credential.where)
+
+
+_GIT = {"tracked": say("git_tracks"), "exposed": say("git_takes"), "copied": say("chezmoi_copies")}
+"""What comes of a file that holds a key, by git's verdict on it."""

@@ -14,6 +14,7 @@ from toolsync.doctor.references import stray, variable
 from toolsync.document import data as _data
 from toolsync.errors import KeyringLockedError, NoKeyringError
 from toolsync.masking import Secret
+from toolsync.sentence import Text, reported, say
 from toolsync.trace import CREDENTIALS
 
 
@@ -33,8 +34,8 @@ def presence(look: Look) -> Iterator[Finding]:
     if locked is not None:
         yield locked
         return
-    evidence = [f"the request to {address(effective.url)} carries no credential"] if effective.url else []
-    evidence += [f"{look.called} finds no key in its settings, and in no variable that it looks at", *unbound]
+    evidence: list[Text] = [say("no_credential", url=address(effective.url))] if effective.url else []
+    evidence += [say("finds_no_key", called=look.called), *unbound]
     cause = "key_not_sent" if unbound else "key_missing"
     yield Finding(cause, "likely", tuple(evidence), values(look))
 
@@ -50,24 +51,24 @@ def _empty(look: Look, question: str) -> Iterator[str]:
 
 
 def _empty_variable(look: Look, name: str) -> Finding:
-    state = "is empty" if name in look.environ else "is not set"
     answers = [answer for question, answer in look.raw.items() if name in look.named(question) and answer.file]
     named = next((answer for answer in look.raw.values() if answer.value == name and answer.file), None)
     where = look.where(answers[0]) if answers else look.where(named) if named else None
-    evidence = [f"the variable {name} {state} for {look.called}"]
+    state = "variable_empty" if name in look.environ else "variable_unset"
+    evidence: list[Text] = [say(state, variable=name, called=look.called)]
     if where is not None:
-        evidence.append(f"it is named at {place(look, where)}")
+        evidence.append(say("named_at", place=place(look, where)))
     line = look.world.set_at(name)
     if line is not None:
         at = look.world.session.shown(line.file) + (f":{line.line}" if line.line else "")
-        evidence.append(f"{at} sets it{' to nothing' if line.is_empty else ', and only programs started since see it'}")
+        evidence.append(say("sets_nothing" if line.is_empty else "sets_for_later", place=at))
     return Finding("key_env_empty", "sure", tuple(evidence), values(look, where, variable=name), where)
 
 
-def _unbound(look: Look) -> list[str]:
+def _unbound(look: Look) -> list[Text]:
     """Why a key that is there is not sent: the settings name a way to reach the gateway, and none to send a key."""
     if look.tool.key and not CREDENTIALS & look.reader.questions.keys():
-        return [f"the settings of {look.called} have no place for a key"]
+        return [say("no_place_for_key", called=look.called)]
     pending = [
         slot.text
         for question in CREDENTIALS & look.reader.questions.keys()
@@ -76,7 +77,7 @@ def _unbound(look: Look) -> list[str]:
     ]
     base = look.found.get("base_url")
     if pending and base is not None and base.file:
-        return [f"{place(look, look.where(base))} sets the address, and nothing beside it says which key goes there"]
+        return [say("address_without_key", place=place(look, look.where(base)))]
     own, profile = look.world.key, look.world.profile
     told = profile.key.name if profile is not None and profile.key.kind == "env" else ""  # for toolsync itself
     held = [
@@ -85,7 +86,7 @@ def _unbound(look: Look) -> list[str]:
         if isinstance(own, Secret) and value == own.reveal() and name != told
     ]
     if held:
-        return [f"${min(held)} holds the key, and {look.called} does not look there"]
+        return [say("key_elsewhere", variable=f"${min(held)}", called=look.called)]
     return []
 
 
@@ -95,7 +96,7 @@ def _locked(look: Look) -> Finding | None:
     if not isinstance(error, NoKeyringError | KeyringLockedError):
         return None
     cause = "keyring_locked" if isinstance(error, KeyringLockedError) else "keyring_unavailable"
-    return Finding(cause, "likely", (error.message, f"{look.called} finds no key in its settings"), values(look))
+    return Finding(cause, "likely", (reported(error.message), say("finds_no_key", called=look.called)), values(look))
 
 
 # What stands where the key belongs.
@@ -112,75 +113,76 @@ def shape(look: Look) -> Iterator[Finding]:
     for name, value in look.effective.headers.items():
         text = value.reveal() if isinstance(value, Secret) else value
         if isinstance(value, Secret) and stray(text):
-            evidence = f"the header {name} holds a reference that {look.called} does not expand"
+            evidence = say("header_holds_reference", header=name, called=look.called)
             yield Finding("key_literal_placeholder", "sure", (evidence,), values(look, header=name))
 
 
 def _judged(look: Look, credential: Credential, value: str) -> Finding | None:
     at = place(look, credential.where)
     if not value.strip():
-        text = "only white space" if value else "nothing"
-        return _finding(look, credential, "key_env_empty" if not value else "key_whitespace", f"{at} holds {text}")
+        if not value:
+            return _finding(look, credential, "key_env_empty", say("holds_nothing", place=at))
+        return _finding(look, credential, "key_whitespace", say("holds_blanks", place=at))
     whose = stray(value)
     if whose:
         return _literal(look, credential, value, whose)
     for cause, text, certainty in (*_not_a_key(value), *_white(value), *_dummy(value), *_suffixed(value)):
-        return _finding(look, credential, cause, f"{at}: {text}", certainty=certainty)
+        return _finding(look, credential, cause, say("at", place=at, said=text), certainty=certainty)
     return _other_provider(look, credential, value)
 
 
 def _literal(look: Look, credential: Credential, value: str, whose: str) -> Finding:
     name = variable(value)
     at = place(look, credential.where)
-    evidence = [f"{at} holds a reference (the spelling is {whose}), and {look.called} sends it as it stands"]
+    evidence = [say("sent_as_it_stands", place=at, whose=say(whose), called=look.called)]
     if name and look.environ.get(name):
-        evidence.append(f"the variable {name} is set: only the reference is not understood")
+        evidence.append(say("variable_set", variable=name))
     return _finding(look, credential, "key_literal_placeholder", *evidence, variable=name)
 
 
 def _finding(
-    look: Look, credential: Credential, cause: str, *evidence: str, certainty: Certainty = "sure", **more: str
+    look: Look, credential: Credential, cause: str, *evidence: Text, certainty: Certainty = "sure", **more: str
 ) -> Finding:
     found = values(look, credential.where, header=credential.header, **more)
     return Finding(cause, certainty, evidence, found, credential.where)
 
 
-Judged = Iterator[tuple[str, str, Certainty]]
+Judged = Iterator[tuple[str, Text, Certainty]]
 
 
 def _not_a_key(value: str) -> Judged:
     bare = value.strip()
     if re.match(r"(?i)bearer\s+\S", bare):
-        yield "key_not_a_key", "the word 'Bearer' stands before the key, and is sent twice", "sure"
+        yield "key_not_a_key", say("bearer_twice"), "sure"
     if re.match(r"(?i)https?://", bare):
-        yield "key_not_a_key", "an address stands where the key belongs", "sure"
+        yield "key_not_a_key", say("address_for_key"), "sure"
     if re.match(r"(?i)(authorization|x-api-key)\s*:", bare):
-        yield "key_not_a_key", "a whole header stands where the key belongs", "sure"
+        yield "key_not_a_key", say("header_for_key"), "sure"
     if re.search(r"\*{3,}|…|•{2,}|\w\.{3}\w", bare):
-        yield "key_not_a_key", "a masked key, as pages show it, stands where the key belongs", "sure"
+        yield "key_not_a_key", say("masked_key"), "sure"
     if len(bare) > 1 and bare[0] == bare[-1] and bare[0] in "\"'`":
-        yield "key_not_a_key", "the quotation marks around the key are part of it", "sure"
+        yield "key_not_a_key", say("quoted_key"), "sure"
     if len(re.split(r"[ \t]+", bare)) > 2 or bare[:1] in "{[":  # noqa: PLR2004  three words are a sentence
-        yield "key_not_a_key", "a text of several words stands where the key belongs", "sure"
+        yield "key_not_a_key", say("words_for_key"), "sure"
     odd = next((c for c in bare if not c.isascii() and unicodedata.category(c) != "Zs"), "")
     if odd:
         name = unicodedata.name(odd, "a control character").lower()
-        yield "key_not_a_key", f"it holds a character that no header can carry ({name})", "sure"
+        yield "key_not_a_key", say("odd_character", character=name), "sure"
 
 
 def _white(value: str) -> Judged:
     odd = next((c for c in value if c.isspace() or unicodedata.category(c) in ("Cc", "Zs")), "")
     if odd:
-        where = "inside it" if odd in value.strip() else "at its beginning" if value[0] == odd else "at its end"
-        yield "key_whitespace", f"{_WHITE.get(odd, 'a white space character')} {where}", "sure"
+        where = "white_inside" if odd in value.strip() else "white_first" if value[0] == odd else "white_last"
+        yield "key_whitespace", say(where, character=say(_WHITE.get(odd, "white_other"))), "sure"
 
 
 _WHITE: Mapping[str, str] = {
-    "\r": "a carriage return (U+000D), as files with Windows line ends leave it, stands",
-    "\n": "a line break (U+000A) stands",
-    "\t": "a tabulator (U+0009) stands",
-    " ": "a space stands",
-    "\xa0": "a no-break space (U+00A0), as web pages have it, stands",
+    "\r": "carriage_return",
+    "\n": "line_break",
+    "\t": "tabulator",
+    " ": "space",
+    "\xa0": "no_break_space",
 }
 
 _DUMMY = re.compile(
@@ -197,13 +199,12 @@ _LONGEST_DUMMY = 60
 
 def _dummy(value: str) -> Judged:
     if len(value) <= _LONGEST_DUMMY and _DUMMY.fullmatch(value):
-        yield "key_placeholder_value", "a well-known dummy stands there, and no key", "likely"
+        yield "key_placeholder_value", say("dummy"), "likely"
 
 
 def _suffixed(value: str) -> Judged:
     if re.fullmatch(r"sk-[A-Za-z0-9]{32,}-\w{1,8}", value):
-        text = "a short piece stands after the key's last '-': relays of the one-api family read it as a channel"
-        yield "key_malformed", text, "open"
+        yield "key_malformed", say("channel_suffix"), "open"
 
 
 _PROVIDERS: Mapping[str, tuple[str, str]] = {
@@ -233,7 +234,7 @@ def _other_provider(look: Look, credential: Credential, value: str) -> Finding |
         look,
         credential,
         "key_wrong_provider",
-        f"the key begins as those of {known[0]} do, and the address is {host}",
+        say("begins_as_others", provider=known[0], host=host),
         certainty="likely" if is_vendors else "open",
         host=host,
     )
@@ -262,7 +263,8 @@ def held_back(look: Look) -> Iterator[Finding]:
         if credential.value is None or credential.header != "x-api-key":
             continue
         if any(credential.value.reveal().endswith(end) for end in ends):
-            text = f"the key at {place(look, credential.where)} was declined once: {at_line(look, look.where(answer))}"
+            declined_at = at_line(look, look.where(answer))
+            text = say("declined", place=place(look, credential.where), at=declined_at)
             is_only = len(look.effective.credentials) == 1
             certainty: Certainty = "sure" if is_only else "likely"
             yield Finding("key_not_approved", certainty, (text,), values(look, credential.where), credential.where)

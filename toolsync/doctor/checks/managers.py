@@ -8,6 +8,7 @@ from toolsync import disk
 from toolsync.doctor.checks.saying import place, same, values
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Finding, Where
+from toolsync.sentence import say
 from toolsync.store.cc_switch_live import is_taken_over
 
 _PLACEHOLDER = b"PROXY_MANAGED"
@@ -28,7 +29,7 @@ def _cc_switch(look: Look) -> Iterator[Finding]:
         where = look.effective.wheres.get("base_url")
         where = where if where is not None and where.file == one.file else Where(one.layer.name, "", one.file)
         shown = look.world.session.shown(one.file)
-        lines = [f"{shown} holds what CC Switch's local proxy leaves in files that it has taken over"]
+        lines = [say("taken_over", file=shown)]
         found = values(look, where, program="CC Switch")
         yield Finding("foreign_manager", "sure", tuple(lines), found, where)
         return
@@ -43,5 +44,5 @@ def _litellm(look: Look) -> Iterator[Finding]:
         return
     note = look.world.session.places.home / ".litellm" / f"{name}_profile.json"
     if disk.exists(note):
-        line = f"{look.world.session.shown(note)} says that LiteLLM set {place(look, where)}"
+        line = say("set_by_litellm", note=look.world.session.shown(note), place=place(look, where))
         yield Finding("foreign_manager", "likely", (line,), values(look, where, program="LiteLLM"), where)

@@ -9,6 +9,7 @@ from toolsync.doctor.checks.saying import place, values
 from toolsync.doctor.effective import NUMBER
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Certainty, Finding
+from toolsync.sentence import Text, say
 
 LEAST_SECONDS = 120
 """Long answers, and models that think before they speak, take as long."""
@@ -27,20 +28,17 @@ def timeout(look: Look) -> Iterator[Finding]:
     said, unit = look.found[question].value, "seconds" if question == "timeout_seconds" else "milliseconds"
     found = values(look, where, seconds=f"{seconds:g}", needed=str(LEAST_SECONDS))
     for cause, certainty, text in _judged(float(said), unit, seconds):
-        yield Finding(cause, certainty, (f"{place(look, where)} {text}",), found, where)
+        yield Finding(cause, certainty, (say("at", place=place(look, where), said=text),), found, where)
 
 
-def _judged(said: float, unit: str, seconds: float) -> Iterator[tuple[str, Certainty, str]]:
+def _judged(said: float, unit: str, seconds: float) -> Iterator[tuple[str, Certainty, Text]]:
     if unit == "milliseconds" and seconds < 1 <= said:
         certainty: Certainty = "sure" if said <= _LONGEST_MEANT else "likely"
-        text = f"says {said:g}, which the tool takes for milliseconds: it waits {seconds:g} s"
+        text = say("waits_milliseconds", number=f"{said:g}", seconds=f"{seconds:g}")
         yield "tool_timeout_too_short", certainty, text
     elif seconds < LEAST_SECONDS:
-        text = f"lets it wait {seconds:g} s, and long answers take up to {LEAST_SECONDS} s and more"
+        text = say("waits_too_short", seconds=f"{seconds:g}", needed=str(LEAST_SECONDS))
         yield "tool_timeout_too_short", "likely", text
     elif seconds > _MOST_SECONDS:
-        meant = "milliseconds" if unit == "seconds" else "microseconds"
-        text = (
-            f"says {said:.0f}, which the tool takes for {unit}: that is {seconds / 3600:.0f} hours; {meant} are meant"
-        )
-        yield "timeout_unit", "sure", text
+        name = "waits_hours" if unit == "seconds" else "waits_hours_of_milliseconds"
+        yield "timeout_unit", "sure", say(name, number=f"{said:.0f}", hours=f"{seconds / 3600:.0f}")

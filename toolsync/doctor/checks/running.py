@@ -9,6 +9,7 @@ from toolsync.doctor.checks.saying import address, place, same, values
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Certainty, Finding, Fix, Where
 from toolsync.process import Process
+from toolsync.sentence import Text, say
 from toolsync.trace import CREDENTIALS
 
 
@@ -42,8 +43,8 @@ def _held(look: Look, process: Process, environ: Mapping[str, str] | None) -> Fi
             old = environ.get(name, "")
             if old and value and old != here.get(name) and not _is_same(look, question, old, value):
                 lines = [
-                    f"{_named(look, process)} started {_ago(changed[0] - process.started)} before {changed[1]}",
-                    f"it still has {_said(question, name, old)}",
+                    _started(look, process, changed[0] - process.started, changed[1]),
+                    _holding(question, name, old),
                 ]
                 return _finding(look, process, "tool_not_restarted", lines, variable=name)
     return None
@@ -59,8 +60,10 @@ def _is_same(look: Look, question: str, old: str, now: str) -> bool:
     return same(question, old, now)
 
 
-def _said(question: str, name: str, old: str) -> str:
-    return f"{name}={address(old)}" if question == "base_url" else f"another value of {name}"
+def _holding(question: str, name: str, old: str) -> Text:
+    if question == "base_url":
+        return say("still_has", variable=name, value=address(old))
+    return say("still_has_other", variable=name)
 
 
 def _older(look: Look, process: Process) -> Finding | None:
@@ -69,8 +72,7 @@ def _older(look: Look, process: Process) -> Finding | None:
     applied = _applied(look)
     if ours.is_live or applied is None or process.started is None or process.started >= applied:
         return None
-    gap = _ago(applied - process.started)
-    lines = [f"{_named(look, process)} started {gap} before toolsync wrote its settings, which it reads at its start"]
+    lines = [_started(look, process, applied - process.started, say("wrote_settings_read_at_start"))]
     return _finding(look, process, "tool_not_restarted", lines, certainty="likely")
 
 
@@ -85,11 +87,12 @@ def _unseen(look: Look, process: Process, environ: Mapping[str, str] | None) -> 
                 continue
             is_desktop = ours.is_desktop or _is_of_desktop(look, process)
             cause = "gui_env_missing" if is_desktop else "env_not_refreshed"
-            why = "it was started from the desktop" if is_desktop else "it was started before that"
-            lines = [f"{name} is set here, and {_named(look, process)} does not have it: {why}"]
+            seen = "unseen_from_desktop" if is_desktop else "unseen_since_before"
+            lines: list[Text] = [say(seen, variable=name, program=_named(look, process))]
             line = look.world.set_at(name)
             if line is not None:
-                lines.append(f"set at {look.world.session.shown(line.file)}:{line.line}, for new {line.kind}s only")
+                at = f"{look.world.session.shown(line.file)}:{line.line}"
+                lines.append(say(f"set_for_new_{line.kind}", place=at))
             return _finding(look, process, cause, lines, variable=name)
     return None
 
@@ -133,7 +136,7 @@ def desktop(look: Look) -> Iterator[Finding]:
     for question in sorted(CREDENTIALS & look.found.keys()):
         for name in _needed(look, question):
             if look.environ.get(name) and name not in handed:
-                line = f"{name} is set in this shell, and launchd does not hand it to programs of the desktop"
+                line = say("not_handed_out", variable=name)
                 yield Finding("gui_env_missing", "likely", (line,), values(look, variable=name))
 
 
@@ -147,9 +150,9 @@ def not_refreshed(look: Look) -> Iterator[Finding]:
             line = look.world.set_at(name)
             if line is not None and not line.is_empty and not look.environ.get(name):
                 where = Where("environment", f"${name}", line.file, line.line or None)
-                text = f"{place(look, where)}: set there, and not in this environment, which is older"
+                text = say("set_since", place=place(look, where))
                 found = values(look, where, variable=name)
-                yield Finding("env_not_refreshed", "sure", (text,), found, where, Fix("Open a new terminal."))
+                yield Finding("env_not_refreshed", "sure", (text,), found, where, Fix(say("open_terminal")))
 
 
 # What changed, and when.
@@ -170,17 +173,20 @@ def _variables(look: Look, question: str) -> set[str]:
     return found
 
 
-def _changed(look: Look) -> tuple[float, str] | None:
+def _changed(look: Look) -> tuple[float, Text] | None:
     """When the settings became what they are: as toolsync remembers it, else as the file's time of change hints."""
     applied = _applied(look)
     if applied is not None:
-        return applied, "toolsync wrote the settings"
+        return applied, say("wrote_settings")
     times = [
-        (one.snapshot.status.st_mtime, f"{look.world.session.shown(one.file)} was changed")
+        (one.snapshot.status.st_mtime, look.world.session.shown(one.file))
         for one in look.layers
         if one.snapshot is not None and one.snapshot.status is not None and _counts(look, one.layer.name)
     ]
-    return max(times) if times else None
+    if not times:
+        return None
+    last, file = max(times)
+    return last, say("was_changed", file=file)
 
 
 def _counts(look: Look, layer: str) -> bool:
@@ -199,16 +205,27 @@ def _named(look: Look, process: Process) -> str:
     return f"{look.called} (pid {process.pid})"
 
 
-def _ago(seconds: float) -> str:
+def _started(look: Look, process: Process, seconds: float, what: Text) -> Text:
+    return say("started_before", program=_named(look, process), gap=_gap(seconds), what=what)
+
+
+def _gap(seconds: float) -> Text:
     for size, unit in ((86400, "days"), (3600, "hours"), (60, "minutes")):
         if seconds >= 2 * size:
-            return f"{seconds / size:.0f} {unit}"
+            return say(unit, count=f"{seconds / size:.0f}")
     return f"{seconds:.0f} s"
 
 
 def _finding(  # noqa: PLR0913  a finding has as many parts
-    look: Look, process: Process, cause: str, lines: Sequence[str], *, certainty: Certainty = "sure", variable: str = ""
+    look: Look,
+    process: Process,
+    cause: str,
+    lines: Sequence[Text],
+    *,
+    certainty: Certainty = "sure",
+    variable: str = "",
 ) -> Finding:
-    reload = look.tool.reload or f"End {_named(look, process)}, and start it anew."
+    name = _named(look, process)
+    reload = say("reload", reload=look.tool.reload, program=name) if look.tool.reload else say("restart", program=name)
     found = values(look, pid=str(process.pid), program=look.called, variable=variable)
     return Finding(cause, certainty, tuple(lines), found, None, Fix(reload))

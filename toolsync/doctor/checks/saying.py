@@ -9,17 +9,18 @@ from toolsync.doctor.look import Look
 from toolsync.doctor.model import Where
 from toolsync.errors import ProfileError
 from toolsync.masking import mask_credentials, mask_key_shapes, masked, on_one_line
+from toolsync.sentence import Text, say
 from toolsync.trace import CREDENTIALS
 
 
-def place(look: Look, where: Where) -> str:
+def place(look: Look, where: Where) -> Text:
     """Where a value stands: `~/.claude/settings.json:3 (env.X)`."""
     slot = on_one_line(where.slot, limit=200)
     if not where.layer:
-        return f"the tool's own default ({text(slot)})"
+        return say("own_default", slot=text(slot))
     at = at_line(look, where)
     if where.layer == "environment":
-        return f"{slot} of the environment{f' (set at {at})' if at else ''}"
+        return say("variable_set_at", slot=slot, place=at) if at else say("variable_of_environment", slot=slot)
     return f"{at or where.layer} ({slot})"
 
 
@@ -30,24 +31,24 @@ def at_line(look: Look, where: Where) -> str:
     return look.world.session.shown(where.file) + (f":{where.line}" if where.line else "")
 
 
-def values(look: Look, where: Where | None = None, **more: str) -> dict[str, str]:
+def values(look: Look, where: Where | None = None, **more: Text) -> dict[str, Text]:
     """What fills the sentences of a cause."""
     profile = look.world.profile
-    found = {"tool": look.tool.name, "called": look.called, "profile": profile.name if profile else ""}
+    found: dict[str, Text] = {"tool": look.tool.name, "called": look.called, "profile": profile.name if profile else ""}
     if where is not None:
         file = look.world.session.shown(where.file) if where.file else ""
         found |= {"place": place(look, where), "file": file, "layer": file or text(where.slot)}
     return {name: value for name, value in {**found, **more}.items() if value}
 
 
-def address(url: str) -> str:
+def address(url: str) -> Text:
     """An address for people, without what may be a key in it."""
     try:
         parts = urlsplit(url.strip())
         if parts.username or parts.password or parts.query:
             return text(f"{parts.scheme}://{parts.hostname or ''}{parts.path}")
     except ValueError:
-        return "an address that cannot be read"
+        return say("unreadable_address")
     return text(url.strip())
 
 
@@ -66,12 +67,12 @@ def same(question: str, one: str, other: str) -> bool:
         return one.strip().rstrip("/") == other.strip().rstrip("/")
 
 
-def used(look: Look, question: str) -> str:
+def used(look: Look, question: str) -> Text:
     """What the tool will use, and where it has it from; of a key, only where."""
     answer = look.found[question]
     if not answer.value:
-        return f"{look.called} finds nothing that counts"
+        return say("used_nothing", called=look.called)
     at = place(look, look.where(answer))
     if question in CREDENTIALS:
-        return f"used: the key from {at}"
-    return f"used: {address(answer.value) if question == 'base_url' else text(answer.value)}, from {at}"
+        return say("used_key", place=at)
+    return say("used", value=address(answer.value) if question == "base_url" else text(answer.value), place=at)

@@ -13,6 +13,7 @@ from toolsync.document import MISSING, parse_path
 from toolsync.document import data as _data
 from toolsync.document.keypath import spell
 from toolsync.plan import stands
+from toolsync.sentence import say
 from toolsync.trace import CREDENTIALS, Answer, path_of
 
 
@@ -27,7 +28,7 @@ def provider(look: Look) -> Iterator[Finding]:
         if answer.value == expected or is_part:  # the address is that provider's own
             continue
         where = look.where(answer)
-        line = f"{place(look, where)} says '{text(answer.value)}', so that {look.called} does not use the address"
+        line = say("asks_other", place=place(look, where), value=text(answer.value), called=look.called)
         yield Finding("base_url_not_honoured", "sure", (line,), values(look, where), where)
 
 
@@ -36,7 +37,7 @@ def managed(look: Look) -> Iterator[Finding]:
     for credential in look.effective.credentials:
         one = next((one for one in look.layers if one.layer.name == credential.where.layer), None)
         if one is not None and one.layer.is_managed and look.edits:
-            line = f"{place(look, credential.where)} sets the key for everybody here"
+            line = say("key_for_everybody", place=place(look, credential.where))
             found = values(look, credential.where)
             yield Finding("config_managed_override", "likely", (line,), found, credential.where)
 
@@ -73,9 +74,15 @@ def _asked_paths(look: Look, one: Seen) -> dict[str, str]:
 def _drifted(look: Look, one: Seen, path: str, *, is_gone: bool) -> Finding:
     position = one.document.position(parse_path(path)) if one.document is not None else None
     where = Where(one.layer.name, path, one.file, position[0] if position else None)
-    what = "is gone" if is_gone else "is not what toolsync wrote there"
     fix = Fix(f"toolsync apply --tool {look.tool.name}", ("apply", "--tool", look.tool.name))
-    return Finding("config_drift", "sure", (f"{place(look, where)} {what}",), values(look, where), where, fix)
+    return Finding(
+        "config_drift",
+        "sure",
+        (say("drifted_away" if is_gone else "drifted", place=place(look, where)),),
+        values(look, where),
+        where,
+        fix,
+    )
 
 
 def incomplete(look: Look) -> Iterator[Finding]:
@@ -85,7 +92,7 @@ def incomplete(look: Look) -> Iterator[Finding]:
     missing = _missing_table(look, "provider", provider) if provider is not None and provider.file else ""
     if provider is not None and missing:
         where = look.where(provider)
-        line = f"{place(look, where)} names '{text(provider.value)}', and nothing stands at {missing}"
+        line = say("names_nothing", place=place(look, where), value=text(provider.value), missing=missing)
         yield Finding("config_incomplete", "sure", (line,), values(look, where), where)
         return
     if base is None or not base.value or not base.layer:
@@ -93,10 +100,10 @@ def incomplete(look: Look) -> Iterator[Finding]:
     lacking = [question for question, want in look.wanted.items() if want and not look.found[question].value]
     where = look.where(base)
     if model is not None and not model.value:
-        line = f"{place(look, where)} sets the address, and nothing says which model to ask for"
+        line = say("no_model", place=place(look, where))
         yield Finding("config_incomplete", "open", (line,), values(look, where), where)
     elif lacking and same("base_url", base.value, look.wanted.get("base_url", "")):
-        line = f"{place(look, where)} sets the address, and what the profile sets beside it is missing: {lacking[0]}"
+        line = say("lacks", place=place(look, where), question=lacking[0])
         yield Finding("config_incomplete", "likely", (line,), values(look, where), where)
 
 

@@ -12,27 +12,28 @@ from toolsync.doctor.model import Certainty, Finding, Where
 from toolsync.document import Document, KeyPath
 from toolsync.errors import DocumentError
 from toolsync.masking import on_one_line
+from toolsync.sentence import Text, reported, say
 
 
 def syntax(look: Look) -> Iterator[Finding]:
     """Files that cannot be opened or parsed, or that the tool is too strict for: nothing in them counts."""
     for one in look.layers:
         if one.state == "shut" and one.error is not None:
-            yield _finding(look, one, "config_parse_error", one.error.message)
+            yield _finding(look, one, "config_parse_error", reported(one.error.message))
         elif one.state == "broken" and isinstance(one.error, DocumentError):
             yield _broken(look, one, one.error)
         elif one.state == "refused" and one.document is not None and one.document.fault is not None:
             fault = one.document.fault
             is_bom = one.document.text.startswith("\ufeff") and (fault.line, fault.column) == (1, 1)
             cause = "config_bom" if is_bom else "config_json_not_strict"
-            yield _finding(look, one, cause, fault.reason, line=fault.line, column=fault.column)
+            yield _finding(look, one, cause, _heard(fault.reason), line=fault.line, column=fault.column)
 
 
 def _broken(look: Look, one: Seen, error: DocumentError) -> Finding:
     cause = "config_parse_error"
     if "defined twice" in error.reason or "declared twice" in error.reason:
         cause = "config_duplicate_key"
-    return _finding(look, one, cause, error.reason, line=error.line, column=error.column)
+    return _finding(look, one, cause, _heard(error.reason), line=error.line, column=error.column)
 
 
 def duplicates(look: Look) -> Iterator[Finding]:
@@ -44,7 +45,7 @@ def duplicates(look: Look) -> Iterator[Finding]:
         for path in _doubled(one.document):
             if path in asked:
                 line, _ = one.document.position(path) or (None, None)
-                text = "the same key stands there twice, with two values; the last one counts"
+                text = say("key_twice")
                 yield _finding(look, one, "config_duplicate_key", text, line=line, certainty="likely")
 
 
@@ -57,11 +58,16 @@ def _doubled(document: Document) -> Iterator[KeyPath]:
     yield from (path for path, texts in spelled.items() if count[path] > 1 and len(texts) > 1)
 
 
+def _heard(reason: str) -> Text:
+    """What the parser says."""
+    return reported(on_one_line(reason, limit=300))
+
+
 def _finding(  # noqa: PLR0913  a finding has as many parts
     look: Look,
     one: Seen,
     cause: str,
-    reason: str,
+    reason: Text,
     *,
     line: int | None = None,
     column: int | None = None,
@@ -70,7 +76,7 @@ def _finding(  # noqa: PLR0913  a finding has as many parts
     where = Where(one.layer.name, "", one.file, line)
     shown = look.world.session.shown(one.file)
     at = ":".join(str(part) for part in (shown, line, column) if part is not None)
-    evidence = [f"{at}: {on_one_line(reason, limit=300)}" if cause != "config_parse_error" or line else reason]
+    evidence = [say("at", place=at, said=reason) if cause != "config_parse_error" or line else reason]
     if line is not None and one.state != "read":
-        evidence.append(f"{look.called} reads nothing of the file")
+        evidence.append(say("reads_nothing", called=look.called))
     return Finding(cause, certainty, tuple(evidence), values(look, where, place=at), where)

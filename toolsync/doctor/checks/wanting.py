@@ -11,6 +11,7 @@ from toolsync.doctor.look import Look
 from toolsync.doctor.model import Credential, Finding, Where
 from toolsync.document import data as _data
 from toolsync.masking import Secret
+from toolsync.sentence import say
 from toolsync.trace import CREDENTIALS, Answer, Tree, answers
 
 QUESTIONS = ("base_url", "model")
@@ -51,7 +52,8 @@ def _hidden_variable(look: Look, credential: Credential) -> Finding | None:
     given = look.world.session.places.environ.get(answer.slot[1:], "") if answer.slot.startswith("$") else ""
     if not given or not isinstance(own, Secret) or given != own.reveal() or own == credential.value:
         return None
-    lines = (f"passed over: {answer.slot} in the environment", f"used: {place(look, credential.where)}")
+    over = say("variable_of_environment", slot=answer.slot)
+    lines = (say("passed_over", place=over), say("used_key", place=place(look, credential.where)))
     return Finding("config_shadowed", "sure", lines, values(look, credential.where), credential.where)
 
 
@@ -80,7 +82,7 @@ def _ignored(look: Look, question: str, want: str) -> Finding | None:
             continue
         where = Where(one.layer.name, answer.slot, one.file, one.line(answer))
         cause = "project_config_ignored" if one.is_projects else "base_url_not_honoured"
-        lines = (f"{place(look, where)} sets it, and {look.called} does not heed that there", used(look, question))
+        lines = (say("unheeded", place=place(look, where), called=look.called), used(look, question))
         return Finding(cause, "sure", lines, values(look, where), where)
     return None
 
@@ -123,8 +125,8 @@ def _shadow(look: Look, question: str, below: Answer) -> Finding:
     one = look.seen(winner)
     where = look.where(winner)
     cause = "config_managed_override" if one is not None and one.layer.is_managed else "config_shadowed"
-    lines = [f"passed over: {place(look, look.where(below))}", used(look, question)]
+    lines = [say("passed_over", place=place(look, look.where(below))), used(look, question)]
     if one is not None and one.is_projects and look.effective.credentials:
-        lines.append("the key would go to where the project's file says")
+        lines.append(say("key_to_project"))
     found = values(look, where)
     return Finding(cause, "sure", tuple(lines), found, where)

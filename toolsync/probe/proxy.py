@@ -1,0 +1,98 @@
+"""The proxy on the way: whether it is there, and opens a tunnel."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import time
+from urllib.parse import SplitResult, unquote, urlsplit
+
+from toolsync.probe.body import shown
+from toolsync.probe.encryption import Connect, shaken
+from toolsync.probe.step import SECONDS, Place, Step, since
+from toolsync.sentence import Text, say
+
+PORTS = {"http": 80, "https": 443, "socks5": 1080, "socks5h": 1080}
+"""The schemes that clients know, and where each lives by default."""
+
+
+def met(proxy: str) -> tuple[Step, SplitResult]:
+    """Whether the proxy's port is open, and its address in parts."""
+    started = time.perf_counter()
+    address, port = _parsed(proxy)
+    target = shown(f"{address.scheme}://{address.hostname or ''}")
+    if address.scheme not in PORTS or not address.hostname or not port:
+        return Step("proxy", target, "proxy_bad_scheme", say("no_such_proxy"), 0, is_end=True), address
+    target = f"{target}:{port}"
+    try:
+        socket.create_connection((address.hostname, port), SECONDS).close()
+    except OSError as error:
+        said = shown(error.strerror) if error.strerror else say("silent", seconds=f"{SECONDS:g}")
+        return Step("proxy", target, "proxy_unreachable", said, since(started), is_end=True), address
+    return Step("proxy", target, "", say("open"), since(started)), address
+
+
+def _parsed(proxy: str) -> tuple[SplitResult, int]:
+    """The address in parts, and its port; 0 where it has none that could be."""
+    try:
+        address = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
+    except ValueError:  # half a bracket
+        return urlsplit("http://"), 0
+    try:
+        return address, address.port or PORTS.get(address.scheme, 0)
+    except ValueError:
+        return address, 0
+
+
+def tunnel(proxy: SplitResult, place: Place) -> tuple[Step | None, Connect | None]:
+    """What opens a connection through the proxy, tried once; or the step at which it ends."""
+    started = time.perf_counter()
+
+    def end(cause: str, said: Text) -> Step:
+        return Step("proxy", str(place), cause, said, since(started), is_end=True)
+
+    try:
+        connection, status = _asked(proxy, place)
+        connection.close()
+    except OSError as error:
+        return end("proxy_unreachable", shown(error.strerror) if error.strerror else say("broke_off")), None
+    if status == 200:  # noqa: PLR2004  the tunnel stands (RFC 9110, 9.3.6)
+        return None, lambda: _asked(proxy, place)[0]
+    cause = "proxy_auth_required" if status == 407 else "proxy_unreachable"  # noqa: PLR2004  RFC 9110, 15.5.8
+    return end(cause, say("connect_answered", status=str(status))), None
+
+
+_LONGEST_HEAD = 65536
+"""No proxy says so much."""
+
+
+def _asked(proxy: SplitResult, place: Place) -> tuple[socket.socket, int]:
+    """A connection to the proxy, asked for a tunnel, and the status of its answer; 0 where it is no HTTP."""
+    port = proxy.port or PORTS.get(proxy.scheme, 80)
+    connection = socket.create_connection((proxy.hostname or "", port), SECONDS)
+    try:
+        if proxy.scheme == "https":
+            connection = shaken(connection, ssl.create_default_context(), proxy.hostname or "")
+        connection.sendall(_request(proxy, place))
+        head = b""
+        while b"\r\n\r\n" not in head and len(head) < _LONGEST_HEAD:
+            chunk = connection.recv(4096)
+            if not chunk:
+                break
+            head += chunk
+    except OSError:
+        connection.close()
+        raise
+    words = head.split(maxsplit=2)
+    is_answer = len(words) > 1 and words[0].startswith(b"HTTP/") and words[1].isdigit()
+    return connection, int(words[1]) if is_answer else 0
+
+
+def _request(proxy: SplitResult, place: Place) -> bytes:
+    import base64
+
+    lines = [f"CONNECT {place.host}:{place.port} HTTP/1.1", f"Host: {place.host}:{place.port}"]
+    if proxy.username:
+        pair = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
+        lines.append(f"Proxy-Authorization: Basic {base64.b64encode(pair.encode()).decode()}")
+    return ("\r\n".join(lines) + "\r\n\r\n").encode()

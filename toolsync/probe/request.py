@@ -1,0 +1,41 @@
+"""The request that a tool makes, as it is asked of a gateway."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from toolsync.address import Dialect
+from toolsync.masking import Secret
+from toolsync.probe.network import Network
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a tool asks.
+
+    Attributes:
+        dialect: what it speaks.
+        base: the base address as it has it.
+        url: the whole address that it asks.
+        model: whom.
+        credentials: what it sends, by lower-case header; empty where the origin is not one that a key may go to.
+        headers: further ones.
+        streams: whether it asks for a stream.
+        timeout_seconds: how long it waits; None where nobody knows.
+        limit_name: the parameter by which it limits the answer; "" for the dialect's own.
+        network: its way.
+        is_trusted: whether the key may be sent there at all.
+    """
+
+    dialect: Dialect
+    base: str
+    url: str
+    model: str
+    credentials: Mapping[str, Secret] = field(default_factory=dict)
+    headers: Mapping[str, str | Secret] = field(default_factory=dict)
+    streams: bool = False
+    timeout_seconds: float | None = None
+    limit_name: str = ""
+    network: Network = field(default_factory=Network)
+    is_trusted: bool = True

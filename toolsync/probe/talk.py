@@ -1,0 +1,233 @@
+"""Requests to a gateway as a tool makes them, counted and recorded; the key goes to the origin asked only."""
+
+from __future__ import annotations
+
+import email.utils
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlsplit
+
+from toolsync import __version__
+from toolsync.masking import Secret
+from toolsync.probe import network as networks
+from toolsync.probe import stream as streams
+from toolsync.probe.classifier import Asked, Reading, read
+from toolsync.probe.dialect import LIMIT, ids, models_url, question
+from toolsync.probe.exchange import Exchange, What
+from toolsync.probe.failure import unsent
+from toolsync.probe.network import Network, Response
+from toolsync.probe.request import Request
+from toolsync.probe.verdict import shown_address
+from toolsync.sentence import Text
+
+MOST_REQUESTS = 6
+MOST_BILLABLE = 2
+"""Of one inquiry; `deep` adds one to both."""
+
+_PATIENCE_SECONDS = 15.0
+
+
+class Talk:
+    """Requests, counted and recorded."""
+
+    def __init__(self, request: Request, *, is_deep: bool) -> None:
+        self.request, self.is_deep = request, is_deep
+        self.exchanges: list[Exchange] = []
+        self.models: tuple[str, ...] = ()
+        self.skew: float | None = None
+        self._heard: streams.Stream | None = None
+        self._most = MOST_REQUESTS + is_deep
+        self._most_billable = MOST_BILLABLE + is_deep
+        patience = max(_PATIENCE_SECONDS, request.network.read_seconds)
+        self._network = replace(request.network, read_seconds=patience)
+
+    @property
+    def is_proxied(self) -> bool:
+        """Whether a proxy stands between."""
+        return self.request.network.proxy_for(self.request.url) is not None
+
+    @property
+    def limit_name(self) -> str:
+        """The parameter by which the tool limits the answer."""
+        usual = "max_output_tokens" if self.request.dialect == "openai-responses" else "max_tokens"
+        return self.request.limit_name or usual
+
+    @property
+    def model(self) -> str:
+        """Whom it asks; where its settings leave that open, as its vendor's tools do."""
+        if self.request.model or self.request.dialect == "openai-chat":
+            return self.request.model
+        usual = _USUAL[self.request.dialect]
+        family = usual.partition("-")[0]
+        return next((model for model in self.models if family in model), usual)
+
+    def values(self, exchange: Exchange) -> dict[str, Text]:
+        """What fills a cause's sentences."""
+        near = _near(self.model, self.models)
+        parts = urlsplit(self.request.url)
+        told = {"url": exchange.url, "model": self.model, "host": parts.hostname or "", "near": near}
+        return {name: text for name, text in told.items() if text}
+
+    def list_models(self, *, what: What = "models", network: Network | None = None, is_keyed: bool = True) -> Exchange:
+        """`GET models`, which costs nothing."""
+        url = models_url(self.request.dialect, self.request.base)
+        sent = self.headers(self.request.credentials if is_keyed else {})
+        exchange, answer = self.send(what, "GET", url, None, sent, network=network)
+        found = ids(answer.json) if answer is not None and exchange.is_ok else None
+        self.models = found or self.models
+        return exchange
+
+    def ask(self, *, what: What = "question", limit_name: str = "", has_own_headers: bool = True) -> Exchange:
+        """The tool's own request, as small as it can be."""
+        sent = self.headers(self.request.credentials, with_own=has_own_headers)
+        return self.send(what, "POST", self.request.url, self.question(limit_name=limit_name), sent)[0]
+
+    def ask_as_tool(self) -> Exchange:
+        """The tool's own request, as small as it can be: a stream where it asks for one."""
+        return self._listened() if self.request.streams else self.ask()
+
+    def listen(self) -> Exchange | None:
+        """The same as a short stream; None where no more may be asked."""
+        return self._listened() if self.may(is_billable=True) else None
+
+    def compared(self) -> streams.Fault | None:
+        """Whether a stream that came all at once was held back on its way: the same is asked without a stream."""
+        if self._heard is None or not streams.is_burst(self._heard):
+            return None
+        answered = self.ask() if self.may(is_billable=True) else None
+        return streams.buffered(self._heard, answered.elapsed_ms if answered and answered.is_ok else None)
+
+    def _listened(self) -> Exchange:
+        request = self.request
+        body = {**self.question(), "stream": True}
+        sent = {**self.headers(request.credentials, with_own=True), "accept": "text/event-stream"}
+        heard = streams.listen(request.url, body, sent, self._network, request.dialect)
+        self._heard = heard
+        wrong = streams.fault(heard, replace(self._asked(request.url, body, sent), streams=True))
+        if heard.answer is None:
+            verdict = unsent(heard.fault or OSError(), request.url, self._network)
+            wrong = streams.Fault(verdict.cause, "sure" if verdict.cause else "open", verdict.problem)
+        elif self.skew is None:
+            self.skew = _skew(heard.answer)
+        exchange = Exchange(
+            *("stream", "POST", shown_address(request.url), tuple(sorted(sent))),
+            status=heard.answer.status if heard.answer else None,
+            content_type=_type(heard.answer),
+            words=wrong.said if wrong else "",
+            cause=wrong.cause if wrong else "",
+            certainty=wrong.certainty if wrong else "sure",
+            also=wrong.also if wrong else (),
+            elapsed_ms=heard.total_ms,
+            first_ms=heard.first_ms,
+            is_billable=True,
+        )
+        self.exchanges.append(exchange)
+        return exchange
+
+    # What the requests are made of; trials make theirs of the same.
+
+    def may(self, *, is_billable: bool) -> bool:
+        """Whether one more may be asked."""
+        billed = sum(exchange.is_billable for exchange in self.exchanges)
+        return len(self.exchanges) < self._most and (not is_billable or billed < self._most_billable)
+
+    def question(self, *, limit_name: str = "", text: str = "") -> dict[str, Any]:
+        """The body of the smallest question.
+
+        Args:
+            limit_name: the parameter that limits the answer, where it is another than the tool's.
+            text: what is asked instead of the usual word.
+        """
+        dialect = self.request.dialect
+        asked = {name: value for name, value in question(dialect, self.model, LIMIT).items() if name not in _LIMITS}
+        if text:
+            is_input = dialect == "openai-responses"
+            asked |= {"input": text} if is_input else {"messages": [{"role": "user", "content": text}]}
+        return {**asked, limit_name or self.limit_name: LIMIT}
+
+    def headers(self, credentials: Mapping[str, Secret], *, with_own: bool = False) -> dict[str, str]:
+        """The headers of a request.
+
+        Args:
+            credentials: what is sent, by lower-case header.
+            with_own: whether the further headers of the tool's settings go along; with the first request they do.
+        """
+        own = self.request.headers if with_own or not self.exchanges else {}
+        sent = {name.lower(): value.reveal() if isinstance(value, Secret) else value for name, value in own.items()}
+        sent |= {"accept": "application/json", "user-agent": f"toolsync/{__version__}"}
+        if self.request.dialect == "anthropic-messages":
+            sent.setdefault("anthropic-version", "2023-06-01")
+        for header, key in credentials.items():
+            sent[header] = f"Bearer {key.reveal()}" if header == "authorization" else key.reveal()
+        return sent
+
+    def send(  # noqa: PLR0913  what is asked, how, and by which way
+        self,
+        what: What,
+        method: str,
+        url: str,
+        body: Mapping[str, Any] | None,
+        sent: Mapping[str, str],
+        *,
+        network: Network | None = None,
+    ) -> tuple[Exchange, Response | None]:
+        """Send a request, and record what came of it; the answer is None where none came."""
+        way, started = network or self._network, time.perf_counter()
+        answer, reading = None, Reading("")
+        words: Text = ""
+        try:
+            answer = networks.send(method, url, body, sent, way)
+            reading = read(answer, self._asked(url, body, sent))
+            words = reading.words
+            self.skew = self.skew if self.skew is not None else _skew(answer)
+        except Exception as error:  # noqa: BLE001  every exception is a result
+            verdict = unsent(error, url, way)
+            reading, words = Reading(verdict.cause, certainty="sure" if verdict.cause else "open"), verdict.problem
+        exchange = Exchange(
+            *(what, method, shown_address(url), tuple(sorted(sent))),
+            status=answer.status if answer else None,
+            content_type=_type(answer),
+            words=words,
+            cause=reading.cause,
+            certainty=reading.certainty,
+            also=reading.also,
+            elapsed_ms=answer.elapsed_ms if answer else round((time.perf_counter() - started) * 1000),
+            is_billable=method == "POST" and bool(body),
+        )
+        self.exchanges.append(exchange)
+        return exchange, answer
+
+    def _asked(self, url: str, body: Mapping[str, Any] | None, sent: Mapping[str, str]) -> Asked:
+        is_keyed = any(header in sent for header in self.request.credentials)
+        model = str(body.get("model") or "-") if body else ""
+        return Asked(url, self.request.dialect, model, is_keyed)
+
+
+_LIMITS = frozenset({"max_tokens", "max_completion_tokens", "max_output_tokens"})
+
+
+def _type(answer: Response | None) -> str:
+    return answer.headers.get("content-type", "").partition(";")[0].strip() if answer else ""
+
+
+def _skew(answer: Response) -> float | None:
+    try:
+        then = email.utils.parsedate_to_datetime(answer.headers["date"])
+    except (KeyError, ValueError, TypeError):
+        return None
+    return time.time() - then.timestamp()
+
+
+def _near(model: str, models: Sequence[str]) -> str:
+    """The listed model that was most likely meant."""
+    from difflib import get_close_matches  # only a mistake needs it
+
+    if model in models:
+        return ""
+    return next(iter(get_close_matches(model, models, n=1, cutoff=0.6)), "")
+
+
+_USUAL = {"anthropic-messages": "claude-sonnet-4-5", "openai-responses": "gpt-5"}
+"""A model of the kind that tools ask for of their own accord."""

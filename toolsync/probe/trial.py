@@ -1,0 +1,86 @@
+"""What is tried besides a tool's own request: another API, address or header; other headers, another body."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from toolsync.address import PATHS, Dialect
+from toolsync.probe.body import is_page
+from toolsync.probe.candidates import Candidate
+from toolsync.probe.dialect import models_url
+from toolsync.probe.exchange import Exchange
+from toolsync.probe.talk import Talk
+
+
+def other_api(talk: Talk, dialect: Dialect) -> Exchange | None:
+    """Another dialect's route at the same base, with an empty question, which costs nothing anywhere."""
+    if not talk.may(is_billable=False):
+        return None
+    base = talk.request.base.strip().rstrip("/")
+    root = base.removesuffix("/v1")
+    is_versioned = root != base or talk.request.dialect == "anthropic-messages"
+    url = f"{root}/v1" if is_versioned and dialect != "anthropic-messages" else root
+    return talk.send("other API", "POST", url + PATHS[dialect], {}, talk.headers(talk.request.credentials))[0]
+
+
+def other_address(talk: Talk, candidate: Candidate) -> Exchange | None:
+    """The list of models at another address of the same origin; None where no more may be asked."""
+    if not talk.may(is_billable=False):
+        return None
+    url = models_url(talk.request.dialect, candidate.base)
+    exchange, answer = talk.send("other address", "GET", url, None, talk.headers(talk.request.credentials))
+    if answer is not None and exchange.is_ok and is_page(answer):
+        return replace(exchange, cause="path_missing_v1", certainty="open")
+    return exchange
+
+
+def other_header(talk: Talk) -> tuple[str, Exchange] | None:
+    """The same key in the header that others read."""
+    first = next(iter(talk.request.credentials.items()), None)
+    if first is None or not talk.may(is_billable=False):
+        return None
+    header = "x-api-key" if first[0] == "authorization" else "authorization"
+    sent = talk.headers({header: first[1]})
+    if talk.models:  # which are open to everybody: an empty question costs nothing either
+        return header, talk.send("other header", "POST", talk.request.url, {}, sent)[0]
+    url = models_url(talk.request.dialect, talk.request.base)
+    return header, talk.send("other header", "GET", url, None, sent)[0]
+
+
+def other_limit(talk: Talk) -> Exchange | None:
+    """The question with its limit under the other name, where it may cost once more."""
+    if not talk.may(is_billable=True):
+        return None
+    name = "max_tokens" if talk.limit_name == "max_completion_tokens" else "max_completion_tokens"
+    return talk.ask(what="other limit", limit_name=name)
+
+
+def without_own_headers(talk: Talk) -> Exchange | None:
+    """The question without the headers that the tool's settings add."""
+    return talk.ask(what="plain headers", has_own_headers=False) if talk.may(is_billable=True) else None
+
+
+def as_coding_tool(talk: Talk) -> Exchange | None:
+    """The question with what a coding tool sends along: its kind of headers, and a body with code in it."""
+    if not talk.may(is_billable=True):
+        return None
+    sent = {**talk.headers(talk.request.credentials, with_own=True), **_CLIENT_HEADERS}
+    return talk.send("deep", "POST", talk.request.url, talk.question(text=_CODE * (_BODY_BYTES // len(_CODE))), sent)[0]
+
+
+_BODY_BYTES = 40_000
+
+_CLIENT_HEADERS = {
+    "user-agent": "claude-cli/2.1 (external, cli)",
+    "x-app": "cli",
+    "x-stainless-lang": "js",
+    "x-stainless-runtime": "node",
+}
+"""The kind of headers that coding tools send along; edges refuse some clients by them."""
+
+_CODE = """\
+<script>alert(document.cookie)</script>
+SELECT name FROM users WHERE id = 1 OR '1'='1'; -- ../../etc/passwd
+def run(path): return subprocess.check_output(["sh", "-c", f"cat {path} | grep root"])
+"""
+"""What firewalls that look into bodies take for an attack, and coding tools send all day."""

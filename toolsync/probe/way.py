@@ -1,0 +1,106 @@
+"""The way to a gateway, step by step: proxy, name, port, encryption; each with its own limit, and no word of HTTP sent.
+
+Where a certificate is not trusted it is read all the same, over a connection on which nothing is said.
+"""
+
+from __future__ import annotations
+
+import ssl
+from dataclasses import dataclass, replace
+from pathlib import Path
+from urllib.parse import SplitResult, urlsplit
+
+from toolsync.address import is_loopback
+from toolsync.errors import ProfileError
+from toolsync.probe import proxy as proxies
+from toolsync.probe.body import shown
+from toolsync.probe.encryption import Certificate, encrypted
+from toolsync.probe.network import Network, trust
+from toolsync.probe.port import connected, is_open, ports, resolved
+from toolsync.probe.step import Place, Step
+
+
+@dataclass(frozen=True)
+class Way:
+    """How far one gets.
+
+    Attributes:
+        url: where to.
+        steps: in order.
+        certificate: of a connection that is not trusted; else None.
+        proxy: the proxy on the way, fit to be shown; "" where there is none.
+        is_direct_open: whether the port can be reached without the proxy; None where there is none, or nobody looked.
+        unread_bundle: the file of certificates that could not be read, fit to be shown; most clients go on without it.
+    """
+
+    url: str
+    steps: tuple[Step, ...]
+    certificate: Certificate | None = None
+    proxy: str = ""
+    is_direct_open: bool | None = None
+    unread_bundle: str = ""
+
+    @property
+    def end(self) -> Step | None:
+        """The step behind which there is no going on; None where a request can be sent."""
+        return next((step for step in self.steps if step.is_end), None)
+
+    @property
+    def warnings(self) -> tuple[Step, ...]:
+        """Steps that went well on a detour."""
+        return tuple(step for step in self.steps if step.cause and not step.is_end)
+
+
+def way(url: str, network: Network, root: Path = Path("/")) -> Way:
+    """Go as far as a request would, and send none.
+
+    Args:
+        url: an address that can be parsed.
+        network: proxy and trust.
+        root: of the file system, which tells whether this is a machine within another.
+    """
+    parts = urlsplit(url.strip())
+    place = Place(parts.hostname or "", parts.port or proxies.PORTS.get(parts.scheme.lower(), 443))
+    proxy = network.proxy_for(url)
+    return _straight(url, parts, place, network, root) if not proxy else _by_proxy(url, parts, place, network, proxy)
+
+
+def _straight(url: str, parts: SplitResult, place: Place, network: Network, root: Path) -> Way:
+    name, addresses = resolved(place)
+    if name.is_end:
+        return Way(url, (name,))
+    knocks, first = ports(place, addresses, root)
+    if first is None or parts.scheme.lower() != "https":
+        return Way(url, (name, *knocks))
+    context, unread = _trust(url, network)
+    step, certificate = encrypted(lambda: connected(first), place, context)
+    return Way(url, (name, *knocks, step), certificate, unread_bundle=unread)
+
+
+def _by_proxy(url: str, parts: SplitResult, place: Place, network: Network, proxy: str) -> Way:
+    step, address = proxies.met(proxy)
+    steps, certificate, unread = [step], None, ""
+    if not step.is_end and parts.scheme.lower() == "https" and address.scheme in ("http", "https"):
+        shut, connect = proxies.tunnel(address, place)
+        steps += [shut] if shut else []
+        if connect is not None:
+            context, unread = _trust(url, network)
+            secret, certificate = encrypted(connect, place, context)
+            steps.append(secret)
+    is_direct_open = is_open(place) if _is_here(url) or step.is_end else None
+    return Way(url, tuple(steps), certificate, step.target, is_direct_open, unread)
+
+
+def _trust(url: str, network: Network) -> tuple[ssl.SSLContext, str]:
+    """What is trusted, and the file of certificates that cannot be read."""
+    try:
+        return trust(url, network), ""
+    except OSError:
+        return trust(url, replace(network, ca_bundle="")), shown(network.ca_bundle)
+
+
+def _is_here(url: str) -> bool:
+    try:
+        return is_loopback(url)
+    except ProfileError:
+        return False

@@ -1,0 +1,75 @@
+"""What was seen, as a sentence of the catalogue that is put into a language only when somebody reads it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from toolsync import resources
+from toolsync.causes import Language
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A row of `templates/causes/evidence.toml`, and what fills its placeholders.
+
+    Attributes:
+        name: of the row.
+        values: texts from outside, which stay as they are, and sentences of their own.
+    """
+
+    name: str
+    values: Mapping[str, Text] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        """In English."""
+        return tell(self)
+
+
+Text = str | Sentence
+"""A sentence of ours, or the words of somebody else, which nobody translates."""
+
+
+def say(name: str, **values: Text) -> Sentence:
+    """The sentence of that name."""
+    return Sentence(name, values)
+
+
+def tell(text: Text, language: Language = "en") -> str:
+    """The text in a language.
+
+    Raises:
+        KeyError: there is no such sentence, or a placeholder has no value; the tests know those that code names.
+    """
+    if isinstance(text, str):
+        return text
+    if text.name == _OTHERS:
+        said = tell(text.values["said"])
+        return str(_catalogue()[_OTHERS].get(said, said)) if language == "zh" else said
+    values = text.values
+    return _PLACEHOLDER.sub(lambda match: tell(values[match[1]], language), rows()[text.name][language])
+
+
+def reported(said: str) -> Text:
+    """What another part of toolsync says, in its English: Chinese where the catalogue knows the sentence."""
+    return Sentence(_OTHERS, {"said": said})
+
+
+def rows() -> Mapping[str, Mapping[Language, str]]:
+    """Every sentence in both languages, by its name."""
+    return {name: row for name, row in _catalogue().items() if name != _OTHERS}
+
+
+_OTHERS = "reported"
+_PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
+
+
+@cache
+def _catalogue() -> Mapping[str, Any]:
+    import tomli
+
+    file = resources.folder("templates") / "causes" / "evidence.toml"
+    return tomli.loads(file.read_text(encoding="utf-8"))
