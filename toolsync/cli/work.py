@@ -21,7 +21,10 @@ def apply(
     tool: Tools = None,
     profile: ProfileName = None,
     yes: Yes = False,
-    no_ping: Annotated[bool, typer.Option("--no-ping", help="Do not ask the gateway first.")] = False,
+    no_ping: Annotated[
+        bool,
+        typer.Option("--no-ping", help="Neither ask the gateway nor, where all is as it should be, the key's command."),
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Write although the ping fails.")] = False,
     allow_plaintext: Plaintext = False,
     lose_old_values: Annotated[

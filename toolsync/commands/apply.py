@@ -13,7 +13,7 @@ from toolsync.commands.carry import carry_out, stop_at_unwritable
 from toolsync.commands.describe import described_file, described_tool, left_messages, skipped_message
 from toolsync.commands.fitting import remembered_tools
 from toolsync.commands.guarding import still_exposed, stop_at_exposed
-from toolsync.commands.helper_check import helper_complaints
+from toolsync.commands.helper_check import helper_complaints, helper_failures
 from toolsync.commands.pinging import Pinged, failures, ping_all, requests
 from toolsync.commands.planning import Plan, Wish, plan_apply
 from toolsync.commands.recovering import recovered
@@ -93,7 +93,9 @@ def execute(session: Session, planned: Plan, options: Options) -> Result:
     if not planned.is_nothing or memory.copies != planned.memory.copies:
         carry_out(session, planned, memory)
     untidy = forgetting.tidied(session)
-    complaints = (*helper_complaints(session, planned), *still_exposed(session, planned.files))
+    is_proof_due = options.ping or not planned.is_nothing
+    failed = tuple(helper_failures(session, planned)) if is_proof_due else ()
+    complaints = (*helper_complaints(session, planned), *failed, *still_exposed(session, planned.files))
     said = (*plan_messages(session, planned), *_ping_messages(pinged), *untidy, *complaints)
     messages = (*said, *_variables(session, planned))
     return Result("apply", _data(session, planned, pinged), messages, _exit_code(planned, messages))

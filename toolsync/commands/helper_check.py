@@ -20,24 +20,31 @@ _SECONDS = 15.0
 
 
 def helper_complaints(session: Session, planned: Plan) -> Iterator[Message]:
-    """What is wrong with the key's own command, and with the helper if a planned tool runs it."""
+    """What can be seen to be wrong with the key's own command, and with the helper if a planned tool runs it."""
     yield from open_references(session, planned)
-    profile = planned.profile
-    if profile is None or not any(tool.delivery and tool.delivery.way == "command" for tool in planned.tools):
+    if _is_asked(session, planned):
+        problem = helper_problem(session.python, Path(toolsync.__file__).parent, session.config)
+        if problem:
+            yield Message("warning", problem.text, problem.hint)
+
+
+def helper_failures(session: Session, planned: Plan) -> Iterator[Message]:
+    """That the helper, run as a planned tool runs it, prints no key."""
+    if planned.profile is None or not _is_asked(session, planned):
         return
-    if profile.key.kind == "keyring" and isinstance(session.open_vault(), MemoryVault):
-        return  # another process cannot see it
-    problem = helper_problem(session.python, Path(toolsync.__file__).parent, session.config)
-    if problem:
-        yield Message("warning", problem.text, problem.hint)
-    argv = helper_command(session.python, session.config, profile.name)
+    argv = helper_command(session.python, session.config, planned.profile.name)
     failure = _failure(argv, dict(session.places.environ))
     if failure:
-        yield Message(
-            "problem",
-            f"the command that tools run for the key fails: {failure}",
-            "Run `toolsync key print` to see more.",
-        )
+        text = f"the command that tools run for the key fails: {failure}"
+        yield Message("problem", text, "Run `toolsync key print` to see more.")
+
+
+def _is_asked(session: Session, planned: Plan) -> bool:
+    """Whether a planned tool runs the helper, and another process than this one can see the key."""
+    profile = planned.profile
+    if profile is None or not any(tool.delivery and tool.delivery.way == "command" for tool in planned.tools):
+        return False
+    return profile.key.kind != "keyring" or not isinstance(session.open_vault(), MemoryVault)
 
 
 def open_references(session: Session, planned: Plan) -> Iterator[Message]:
