@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -73,16 +73,25 @@ def usable(config: Path) -> Known:
 @cache
 def _shipped_alone() -> Mapping[str, Tool]:
     """The shipped tools where the user has none: read once a process, for a command asks more than once."""
-    return _shipped({})
+    shipped: dict[str, Tool] = {}
+    for name, texts in _shipped_texts():
+        shipped[name] = read_tool(name, texts, others=shipped)
+    return shipped
 
 
 def _shipped(own: Mapping[str, Tool]) -> dict[str, Tool]:
     """The shipped tools; stores hold what the user's own tools have in place of shipped ones."""
-    shipped: dict[str, Tool] = {}
-    templates = [(folder, _texts(folder)) for folder in _folders(resources.folder("templates"))]
-    for folder, texts in _stores_last(templates):
-        shipped[folder.name] = read_tool(folder.name, texts, others=shipped, own=own)
+    shipped = dict(_shipped_alone())
+    for name, texts in _shipped_texts():
+        if _is_store(texts):
+            shipped[name] = read_tool(name, texts, others=shipped, own=own)
     return shipped
+
+
+@cache
+def _shipped_texts() -> Sequence[tuple[str, Mapping[str, str]]]:
+    templates = [(folder, _texts(folder)) for folder in _folders(resources.folder("templates"))]
+    return [(folder.name, texts) for folder, texts in _stores_last(templates)]
 
 
 def _own(config: Path, shipped: Mapping[str, Tool]) -> tuple[dict[str, Tool], dict[str, TemplateError]]:
