@@ -16,6 +16,7 @@ PARTS = {
     "telling": ("explain", "tools", "demo", "schema"),
     "profiles": ("use", "profile"),
     "keys": ("key",),
+    "environment": ("exec", "env", "hook"),
     "leaving": ("uninstall",),
 }
 """Which module beside this one holds which commands, in the order of the help; a test holds it against the modules."""

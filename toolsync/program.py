@@ -1,0 +1,90 @@
+"""Becoming another program: the process itself where the system can, else a child that is waited for."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import PurePath
+from typing import NoReturn
+
+from toolsync.errors import ToolsyncError
+from toolsync.masking import on_one_line
+
+NOT_FOUND, NOT_RUN = 127, 126
+"""How shells end where a program is not there, and where it cannot be run."""
+
+
+class NoProgramError(ToolsyncError):
+    """A program is not there, or cannot be run."""
+
+    def __init__(self, message: str, *, hint: str, exit_code: int) -> None:
+        super().__init__(message, hint=hint)
+        self.exit_code = exit_code
+
+
+def become(argv: Sequence[str], environ: Mapping[str, str]) -> int:
+    """Run the program in the place of this one; on Windows, beside it: its exit code then.
+
+    Signals that Python ignores for itself (SIGPIPE, SIGXFSZ) are given back first, for they would stay ignored.
+
+    Raises:
+        NoProgramError: it is not on the `PATH` of `environ`, or cannot be run.
+    """
+    program = _found(argv[0], environ)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    try:
+        if sys.platform == "win32":
+            return _waited_for(program, argv, environ)
+        _replaced(program, argv, environ)
+    except (OSError, ValueError) as error:  # ValueError: a null character
+        reason = getattr(error, "strerror", None) or "its arguments cannot be passed on"
+        code = NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_RUN
+        hint = "Run it without toolsync to see more."
+        raise NoProgramError(f"'{_shown(argv[0])}' cannot be run: {reason}", hint=hint, exit_code=code) from error
+
+
+def _replaced(program: str, argv: Sequence[str], environ: Mapping[str, str]) -> NoReturn:
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(number, signal.SIG_DFL)
+    os.execve(program, [*argv], _as_before(environ))  # noqa: S606  no shell is what is wanted
+
+
+def _as_before(environ: Mapping[str, str]) -> dict[str, str]:
+    """Without the variable that Python sets for itself where there is no locale (PEP 538)."""
+    try:
+        with open("/proc/self/environ", "rb") as file:  # noqa: PTH123  no file of the disk
+            was_set = any(entry.startswith(b"LC_CTYPE=") for entry in file.read().split(b"\0"))
+    except OSError:
+        was_set = True  # nobody knows
+    return {name: value for name, value in environ.items() if was_set or name != "LC_CTYPE"}
+
+
+def _waited_for(program: str, argv: Sequence[str], environ: Mapping[str, str]) -> int:
+    """Ctrl-C reaches the program by itself; this process is to outlive it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return subprocess.run([program, *argv[1:]], env={**environ}, check=False).returncode
+
+
+def _found(name: str, environ: Mapping[str, str]) -> str:
+    """The program's file, as a shell finds it."""
+    if PurePath(name).name != name:
+        return name
+    search = environ.get("PATH", os.defpath)
+    found = shutil.which(name, path=search)
+    if found:
+        return found
+    shut = shutil.which(name, mode=os.F_OK, path=search)
+    if shut:
+        raise NoProgramError(f"'{_shown(shut)}' may not be executed", hint="`chmod +x` lets it.", exit_code=NOT_RUN)
+    raise NoProgramError(
+        f"there is no program '{_shown(name)}' on PATH", hint="Install it, or write its path.", exit_code=NOT_FOUND
+    )
+
+
+def _shown(name: str) -> str:
+    return on_one_line(name, limit=200)
