@@ -70,7 +70,7 @@ def gateways(config: Path) -> dict[str, Gateway]:
 @cache
 def _shipped() -> Mapping[str, Gateway]:
     """Those in `templates/`: read once a process, for each tool's plan asks for them."""
-    return {file.stem: _gateway(file.stem, _data(file)) for file in _files(resources.folder("templates"))}
+    return {file.stem: _one_shipped(file) for file in _files(resources.folder("templates"))}
 
 
 def named(known: Mapping[str, Gateway], name: str) -> Gateway:
@@ -87,8 +87,22 @@ def named(known: Mapping[str, Gateway], name: str) -> Gateway:
 
 
 def find(name: str | None, config: Path) -> Gateway | None:
-    """The gateway that a profile names; None where it names none, or one that is not known here."""
-    return gateways(config).get(name) if name else None
+    """The gateway that a profile names, no other read; None where it names none, or one that is not known here.
+
+    Raises:
+        TemplateError: it is the user's own, and its file is wrong.
+    """
+    if not name:
+        return None
+    for read, parent in ((_users_own, config), (_one_shipped, resources.folder("templates"))):
+        file = next((file for file in _files(parent) if file.stem == name), None)
+        if file is not None:
+            return read(file)
+    return None
+
+
+def _one_shipped(file: Path) -> Gateway:
+    return _gateway(file.stem, _data(file))
 
 
 def _files(parent: Path) -> Iterator[Path]:

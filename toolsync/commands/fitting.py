@@ -137,7 +137,7 @@ def fitted(scope: Scope, tool: Tool) -> ToolPlan | Skipped:
         return Skipped(tool, f"profile '{profile.name}' sets enabled = false for it")
     if any(row.each for row in tool.files) and not overrides.get("paths"):
         return _pathless(tool, profile)
-    gateway = gateways.gateways(session.config.parent).get(profile.gateway or "")
+    gateway = gateways.find(profile.gateway, session.config.parent)
     reason = _unserved(tool, profile, gateway)
     if reason:
         return Skipped(tool, reason)

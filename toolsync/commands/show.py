@@ -19,7 +19,7 @@ def show(session: Session, name: str | None, tool: str | None) -> Result:
     if tool is not None:
         registry.named(registry.tools(session.config.parent), tool)
         profile = for_tool(profile, tool)
-    gateway = gateways.gateways(session.config.parent).get(profile.gateway or "")
+    gateway = gateways.find(profile.gateway, session.config.parent)
     given = facts(
         profile, key_variable=gateway.key_variable if gateway else None, site=gateway.site if gateway else None
     )

@@ -105,7 +105,7 @@ class World:
     def _gateway(self) -> gateways.Gateway | None:
         name = self.profile.gateway if self.profile else None
         try:
-            return gateways.gateways(self.session.config.parent).get(name) if name else None
+            return gateways.find(name, self.session.config.parent)
         except ToolsyncError:
             return None
 
