@@ -14,6 +14,7 @@ from toolsync import __version__, render, screen
 from toolsync.cli import streams
 from toolsync.cli.context import run
 from toolsync.cli.tree import Tree
+from toolsync.envelope import envelope
 from toolsync.errors import BugError, InterruptedRunError, OutputError, ToolsyncError, UsageError
 from toolsync.session import default_state
 
@@ -115,7 +116,7 @@ def _command(arguments: Sequence[str]) -> str:
 def _failed(arguments: Sequence[str], error: ToolsyncError) -> int:
     with suppress(BrokenPipeError, OutputError):  # where nothing can be said, the exit code speaks
         if run.json and not isinstance(error, OutputError):
-            screen.stdout().put(render.envelope(_command(arguments), error.exit_code, {}, (), error) + "\n")
+            screen.stdout().put(envelope(_command(arguments), error.exit_code, {}, (), error) + "\n")
         else:
             screen.stderr().show(render.error_lines(error))
     return error.exit_code

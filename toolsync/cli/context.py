@@ -12,6 +12,7 @@ import typer
 
 from toolsync import disk, process, render, screen
 from toolsync.commands.result import Result
+from toolsync.envelope import envelope
 from toolsync.errors import DeclinedError
 from toolsync.screen import Line
 from toolsync.session import Session, default_config, default_state, this_machine
@@ -91,7 +92,7 @@ def show(result: Result) -> None:
     """Show the result, and end with its exit code."""
     run.exit_code = result.exit_code
     if run.json:
-        text = render.envelope(result.command, result.exit_code, result.data, result.messages, None)
+        text = envelope(result.command, result.exit_code, result.data, result.messages, None)
         screen.stdout().put(text + "\n")
         return
     screen.stdout().show(render.lines(result))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toolsync import disk, render, screen
+from toolsync import disk, render, screen, undertaking
 from toolsync.cli import streams
 from toolsync.cli.asking import shown_and_done
 from toolsync.cli.context import Json, Yes, ask, help_app, run, show
@@ -120,7 +120,7 @@ def key_rotate(
 
     def shown(planned: command.Rotation) -> tuple[Message, ...]:
         messages = tuple(command.messages(planned))
-        screen.stdout().show(render.rotation_lines(command.described(planned)))
+        screen.stdout().show(undertaking.rotation_lines(command.described(planned)))
         screen.stdout().show(render.message_lines(messages))
         return messages
 

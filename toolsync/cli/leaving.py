@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toolsync import render, screen
+from toolsync import render, screen, undertaking
 from toolsync.cli.asking import shown_and_done
 from toolsync.cli.context import Json, Yes, confirmed, run, show
 from toolsync.commands.result import Message, Result
@@ -50,9 +50,9 @@ def uninstall(
         messages = command.messages(session, planned)
         described = command.described(session, planned)
         if not yes and not planned.is_nothing:
-            screen.stdout().show(render.uninstall_plan_lines(described))
+            screen.stdout().show(undertaking.uninstall_plan_lines(described))
         elif described["written"]:  # where nobody is asked, the result alone says what goes and what stays
-            screen.stdout().show(render.plan_lines(described))
+            screen.stdout().show(undertaking.plan_lines(described))
         screen.stdout().show(render.message_lines(messages))
         return messages
 

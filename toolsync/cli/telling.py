@@ -9,6 +9,7 @@ import typer
 from toolsync import render, screen
 from toolsync.cli.context import Json, Language, run, show
 from toolsync.commands.result import Result
+from toolsync.envelope import enveloped
 from toolsync.screen import Line
 
 if TYPE_CHECKING:
@@ -74,9 +75,9 @@ def _step(step: Step) -> dict[str, Any]:
     envelope = None
     if step.result is not None:
         result = step.result
-        envelope = render.enveloped(result.command, result.exit_code, result.data, result.messages, None)
+        envelope = enveloped(result.command, result.exit_code, result.data, result.messages, None)
     if step.error is not None:
-        envelope = render.enveloped(step.command.split()[1], step.error.exit_code, {}, (), step.error)
+        envelope = enveloped(step.command.split()[1], step.error.exit_code, {}, (), step.error)
     return {"command": step.command, "text": step.text, "envelope": envelope}
 
 

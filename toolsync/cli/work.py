@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from toolsync import render, screen
+from toolsync import render, screen, undertaking
 from toolsync.cli.asking import shown_and_done
 from toolsync.cli.context import Json, Plaintext, ProfileName, Tools, Yes, confirmed, run, show
 from toolsync.commands.planning import Plan, Wish
@@ -66,10 +66,10 @@ def apply(
     def shown(planned: Plan) -> tuple[Message, ...]:
         messages = tuple(command.plan_messages(session, planned))
         described = command.described(session, planned)
-        screen.stdout().show(render.plan_lines(described))
+        screen.stdout().show(undertaking.plan_lines(described))
         screen.stdout().show(render.message_lines(messages))
         if not yes:
-            screen.stdout().show(render.summary_lines(described))
+            screen.stdout().show(undertaking.summary_lines(described))
         return messages
 
     show(shown_and_done(session, planned, lambda: plan(wish), carried_out, shown, yes=yes))
@@ -94,7 +94,7 @@ def undo(
     def shown(planned: Plan) -> tuple[Message, ...]:
         messages = tuple(plan_messages(session, planned))
         if planned.files:
-            screen.stdout().show(render.plan_lines(described(session, planned)))
+            screen.stdout().show(undertaking.plan_lines(described(session, planned)))
         screen.stdout().show(render.message_lines(messages))
         return messages
 
