@@ -13,8 +13,8 @@ from jsonschema import Draft202012Validator
 from toolsync import resources
 from toolsync.address import normal
 from toolsync.errors import ProfileError
+from toolsync.keyref import NAME, REFERENCE
 from toolsync.profile import Profile, rules
-from toolsync.profile.model import NAME, REFERENCE
 from toolsync.profile.problem import WORDS
 
 SCHEMA, TEMPLATES = resources.schema("profile"), resources.schema("tool")

@@ -1,22 +1,24 @@
 """`key print`: the command that tools run for the key. One line on stdout, or one line on stderr and exit code 2.
 
-It is answered before typer is imported, and reads no more of `profile.toml` than it needs. Run as a tool's helper
-(`python -I -m toolsync …`) it takes nothing of its caller's `PYTHON*`, `TOOLSYNC_*` and `XDG_*`: a repository may have
-set them. Run by a person (`toolsync key print`) it looks where every other command looks.
+Tools run it before every request: it is answered before typer is imported, reads no more of `profile.toml` than it
+needs, and brings in nothing that it can do without (`pathlib` and `dataclasses` take as long as the interpreter). Run
+as a tool's helper (`python -I -m toolsync …`) it takes nothing of its caller's `PYTHON*`, `TOOLSYNC_*` and `XDG_*`: a
+repository may have set them. Run by a person (`toolsync key print`) it looks where every other command looks.
 """
 
 from __future__ import annotations
 
 import os
-import re
 import signal
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from toolsync.errors import ProfileError, ToolsyncError
 from toolsync.masking import Secret, mask_key_shapes, masked, printable
+
+if TYPE_CHECKING:
+    from toolsync.secret.vault import Vault
 
 _LONGEST_LINE = 700
 
@@ -61,46 +63,53 @@ def run(request: Request) -> int:
     return 0
 
 
-def config_file(request: Request, environ: Mapping[str, str], home: Path, platform: str, *, is_isolated: bool) -> Path:
+def config_file(request: Request, environ: Mapping[str, str], home: str, platform: str, *, is_isolated: bool) -> str:
     """The profile file: `--config`, else `TOOLSYNC_CONFIG`, else the platform's (as platformdirs finds it)."""
     named = request.config or ("" if is_isolated else environ.get("TOOLSYNC_CONFIG", ""))
     if named:
-        return Path(named).expanduser()
-    return _config_dir({} if is_isolated else environ, home, platform) / "toolsync" / "profile.toml"
+        return os.path.expanduser(named)  # noqa: PTH111  see above
+    return os.path.join(_config_dir({} if is_isolated else environ, home, platform), "toolsync", "profile.toml")  # noqa: PTH118
 
 
-def _config_dir(environ: Mapping[str, str], home: Path, platform: str) -> Path:
+def _config_dir(environ: Mapping[str, str], home: str, platform: str) -> str:
     if platform == "darwin":
-        return home / "Library" / "Application Support"
+        return f"{home}/Library/Application Support"
     if platform == "win32":
-        return Path(environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
+        return environ.get("LOCALAPPDATA") or rf"{home}\AppData\Local"
     xdg = environ.get("XDG_CONFIG_HOME", "").strip()
-    return Path(xdg) if Path(xdg).is_absolute() else home / ".config"
+    return xdg if os.path.isabs(xdg) else f"{home}/.config"  # noqa: PTH117  likewise
 
 
 def _key(request: Request, *, is_isolated: bool) -> Secret:
-    from toolsync.profile import KeyRef  # dataclasses cost more than the command line that is not ours
+    from toolsync.keyref import KeyRef  # with what it takes, this costs more than a command line that is not ours
     from toolsync.secret.reference import resolve  # likewise
-    from toolsync.secret.vault import UNATTENDED_SECONDS, SystemVault  # likewise
 
-    path = config_file(request, os.environ, Path.home(), sys.platform, is_isolated=is_isolated)
-    shown = _shown(path, Path.home())
+    home = os.path.expanduser("~")  # noqa: PTH111  likewise
+    path = config_file(request, os.environ, home, sys.platform, is_isolated=is_isolated)
+    shown = _shown(path, home)
     text = _reference(_read(path, shown), request.profile, shown)
     dropped = ("PYTHON", "TOOLSYNC_") if is_isolated else ()
     environ = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
-    return resolve(KeyRef.parse(text), lambda: SystemVault(timeout_seconds=UNATTENDED_SECONDS), environ)
+    return resolve(KeyRef.parse(text), _vault, environ)
 
 
-def _shown(path: Path, home: Path) -> str:
+def _vault() -> Vault:
+    from toolsync.secret.quick import QuickVault  # a variable is read without it
+
+    return QuickVault()
+
+
+def _shown(path: str, home: str) -> str:
     """The path as people write it."""
-    return f"~/{path.relative_to(home).as_posix()}" if path.is_relative_to(home) else str(path)
+    return f"~{path[len(home) :]}".replace("\\", "/") if path.startswith(os.path.join(home, "")) else path  # noqa: PTH118
 
 
-def _read(path: Path, shown: str) -> dict[str, Any]:
+def _read(path: str, shown: str) -> dict[str, Any]:
     import tomllib  # the whole schema has been met by what wrote the file
 
     try:
-        return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+        with open(path, "rb") as file:  # noqa: PTH123  see above
+            return tomllib.loads(file.read().decode("utf-8-sig"))
     except OSError as error:
         raise ProfileError(f"{shown}: {error.strerror}", hint="Make it with `toolsync init`.") from error
     except (ValueError, RecursionError) as error:
@@ -110,6 +119,8 @@ def _read(path: Path, shown: str) -> dict[str, Any]:
 
 def _placed(file: str, reason: str) -> str:
     """What tomllib says, with its place in front as every other command says it."""
+    import re  # only for what is wrong
+
     place = re.fullmatch(r"(.*) \(at line (\d+), column (\d+)\)", reason, re.DOTALL)
     return f"{file}:{place[2]}:{place[3]}: {place[1]}" if place else f"{file}: {reason}"
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import hmac
 import re
 import unicodedata
 from collections.abc import Mapping
 from typing import Any
-
-from toolsync.echo import unechoed
 
 _SHORTEST_MASKED = 7
 """A shorter key (`ollama`, `none`) is no secret worth the words that masking it would destroy."""
@@ -35,7 +32,9 @@ class Secret:
         return self._value
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Secret) and hmac.compare_digest(_bytes(self._value), _bytes(other._value))
+        from hmac import compare_digest  # two keys are compared where there is time
+
+        return isinstance(other, Secret) and compare_digest(_bytes(self._value), _bytes(other._value))
 
     def __hash__(self) -> int:
         return hash(self._value)
@@ -59,6 +58,8 @@ def masked(text: str) -> str:
         return text
     for value in sorted(_known, key=len, reverse=True):
         text = text.replace(value, "***")
+    from toolsync.echo import unechoed  # `key print` shows a key without knowing its echoes
+
     return unechoed(text, frozenset(_known))
 
 
@@ -78,6 +79,8 @@ def fingerprint(value: str, key: bytes) -> str:
         value: the key.
         key: the machine's own random bytes, so that the digits mean nothing elsewhere.
     """
+    import hmac  # likewise
+
     return hmac.digest(key, _bytes(value), "sha256").hex()[:6]
 
 

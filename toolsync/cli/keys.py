@@ -135,7 +135,7 @@ def _new_key(session: Session, source: str | None, *, stdin: bool) -> Secret:
         UsageError: two places are named, or one that keys do not come from.
         SecretError: it cannot be had, or is none.
     """
-    from toolsync.profile.model import REFERENCE, KeyRef
+    from toolsync.keyref import REFERENCE, KeyRef
     from toolsync.secret.key import checked, without_line_end
 
     if source is None:

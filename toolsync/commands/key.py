@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from toolsync.errors import PlanRefusedError, UsageError
+from toolsync.keyref import REFERENCE
 from toolsync.masking import on_one_line
 from toolsync.profile import NAME, KeyRef, Profile
-from toolsync.profile.model import REFERENCE
 from toolsync.secret.index import forget, known_names, record
 from toolsync.secret.key import checked, without_line_end
 from toolsync.secret.vault import Vault

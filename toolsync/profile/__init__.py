@@ -4,6 +4,7 @@ Its file is read by `toolsync.profile.reader` and changed by `toolsync.profile.e
 `key print`, which needs neither.
 """
 
-from toolsync.profile.model import NAME, KeyRef, Plaintext, Profile, Profiles, for_tool
+from toolsync.keyref import NAME, KeyRef
+from toolsync.profile.model import Plaintext, Profile, Profiles, for_tool
 
 __all__ = ["NAME", "KeyRef", "Plaintext", "Profile", "Profiles", "for_tool"]

@@ -12,9 +12,9 @@ from typing import Any
 from toolsync.document import Document, KeyPath, Value
 from toolsync.document.data import equal, put
 from toolsync.errors import DocumentError, ProfileError
+from toolsync.keyref import NAME
 from toolsync.masking import holds_key_shape
 from toolsync.profile import page
-from toolsync.profile.model import NAME
 from toolsync.profile.reader import parsed, problems, read
 from toolsync.profile.wording import one_line
 

@@ -8,8 +8,9 @@ from typing import Any
 from toolsync.address import normal
 from toolsync.document import Document, KeyPath, Value, parse
 from toolsync.errors import DocumentError, ProfileError
+from toolsync.keyref import REFERENCE, KeyRef
 from toolsync.masking import holds_key_shape, looks_secret
-from toolsync.profile.model import REFERENCE, KeyRef, Profile, Profiles
+from toolsync.profile.model import Profile, Profiles
 from toolsync.profile.problem import Problem, schema_problems
 from toolsync.profile.wording import one_line
 

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
-
 from toolsync.errors import KeyMissingError, SecretError
 from toolsync.masking import Secret, learn
 
-_FOREIGN = re.compile(r"[^\x21-\x7e]")
 _QUOTES = "\"'`"
 
 
@@ -27,9 +23,9 @@ def checked(text: str, source: str) -> Secret:
         raise KeyMissingError(f"{source} is empty", hint="A key is one line of visible ASCII characters.")
     secret = Secret(text.strip())
     learn(secret.reveal())
-    fault = _FOREIGN.search(text)
-    if fault is not None:
-        raise SecretError(f"{source} has {_named(fault[0])} at position {fault.start() + 1}", hint=_advice(text))
+    at = next((at for at, character in enumerate(text) if not "!" <= character <= "~"), None)
+    if at is not None:
+        raise SecretError(f"{source} has {_named(text[at])} at position {at + 1}", hint=_advice(text))
     if len(text) > 1 and text[0] == text[-1] and text[0] in _QUOTES:
         raise SecretError(f"{source} stands in quotation marks", hint="Give the key without them.")
     return secret
@@ -47,7 +43,9 @@ def _named(character: str) -> str:
         return "a tab"
     if character == " ":
         return "a space"
-    if unicodedata.category(character) == "Cc":
+    from unicodedata import category  # a key that is one needs none of it
+
+    if category(character) == "Cc":
         return f"a control character (U+{ord(character):04X})"
     return f"a character that is not ASCII (U+{ord(character):04X})"
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from toolsync.errors import KeyMissingError
+from toolsync.keyref import KeyRef
 from toolsync.masking import Secret, printable
-from toolsync.profile import KeyRef
 from toolsync.secret.key import checked, without_line_end
-from toolsync.secret.vault import Vault
+
+if TYPE_CHECKING:
+    from toolsync.secret.vault import Vault
 
 COMMAND_SECONDS = 30.0
 """A password manager may ask its owner first."""

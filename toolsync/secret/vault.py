@@ -12,7 +12,6 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from toolsync.deadline import answered
 from toolsync.errors import KeyringLockedError, NoKeyringError, SecretError
 from toolsync.masking import Secret
 from toolsync.secret.backend import UNLOCK, WAYS_OUT, Allowed, allowed, lend_bus_address, loaded, opened, said
@@ -76,6 +75,9 @@ class MemoryVault:
 class SystemVault:
     """The operating system's keyring, one of the allowed kinds only, every call with a time limit.
 
+    Attributes:
+        timeout_seconds: how long each call may take.
+
     Raises, from every method:
         NoKeyringError: none of the allowed keyrings answers.
         KeyringLockedError: it is locked, or does not answer in time.
@@ -83,7 +85,7 @@ class SystemVault:
     """
 
     def __init__(self, *, timeout_seconds: float, choices: Sequence[Allowed] | None = None) -> None:
-        self._timeout_seconds = timeout_seconds
+        self.timeout_seconds = timeout_seconds
         self._choices = allowed(sys.platform) if choices is None else choices
         self._open: tuple[Allowed, KeyringBackend] | None = None
 
@@ -123,6 +125,11 @@ class SystemVault:
                 hint="Keep it elsewhere and let the profile say where: env:VARIABLE, or command:LINE.",
             )
 
+    @staticmethod
+    def lend_address() -> None:
+        """Let the keyring be found where the environment does not say where it is."""
+        lend_bus_address(os.environ)
+
     def _kind(self) -> Allowed:
         self._asked(lambda _: None)
         assert self._open is not None  # noqa: S101  `_asked` has opened it, or raised
@@ -130,7 +137,9 @@ class SystemVault:
 
     def _asked(self, ask: Callable[[KeyringBackend], T]) -> T:
         """What `ask` makes of the keyring, opened if need be, in time; other errors become ours."""
-        lend_bus_address(os.environ)
+        from toolsync.deadline import answered  # threads are not there for nothing
+
+        self.lend_address()
         classes = [] if self._open else loaded(self._choices)  # not timed: importing depends on nobody's answer
 
         def ask_opened() -> T:
@@ -138,11 +147,11 @@ class SystemVault:
             return ask(self._open[1])
 
         try:
-            return answered(ask_opened, self._timeout_seconds)
+            return answered(ask_opened, self.timeout_seconds)
         except SecretError:
             raise
         except TimeoutError as error:
-            raise _unanswered(self._timeout_seconds) from error
+            raise unanswered(self.timeout_seconds) from error
         except Exception as error:
             raise _translated(error, self._open[0].title if self._open else "the keyring") from error
 
@@ -175,7 +184,8 @@ def _removed(ring: KeyringBackend, name: str) -> bool:
     raise SecretError(f"the keyring keeps returning an item named '{name}' that was removed")
 
 
-def _unanswered(seconds: float) -> SecretError:
+def unanswered(seconds: float) -> SecretError:
+    """That nothing came within the time."""
     return KeyringLockedError(
         f"the keyring did not answer within {seconds:g} s: it may be locked, and wait for its password",
         hint=UNLOCK,
