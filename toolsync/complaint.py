@@ -25,6 +25,9 @@ _PLAIN = {
     errno.EDQUOT: ("your disk quota is used up", "Free some space and run the command again."),
     errno.EROFS: ("the file system is read-only", "Mount it writable, or leave this tool out."),
     errno.EIO: ("the disk reports a fault", "Look into the system's log; the disk may be failing."),
-    errno.ENOLCK: ("the file system cannot lock files", "Put toolsync's state folder on a local disk."),
+    errno.ENOLCK: (
+        "the file system cannot lock files",
+        "Put toolsync's state folder on a local disk (on Linux, XDG_STATE_HOME says where it is).",
+    ),
     errno.EBUSY: ("another program has it in use", "End that program and run the command again."),
 }

@@ -37,7 +37,7 @@ def _drifted(file: Mapping[str, Any]) -> Iterator[Line]:
     if all(value["applied"] == "never" for value in file["values"]):
         return
     for value in file["values"]:
-        if value["applied"] in ("changed", "gone") or value["wanted"] == "differs":
+        if value["applied"] in ("changed", "reverted", "gone") or value["wanted"] == "differs":
             state = f"{_APPLIED[value['applied']]}; {_WANTED[value['wanted']]}"
             yield Line(f"  {file['shown']}: {value['path']}: {state}", "look")
 
@@ -46,6 +46,7 @@ _APPLIED = {
     "same": "as applied",
     "unknown": "unknown",
     "changed": "changed since",
+    "reverted": "as before apply",
     "gone": "taken out since",
     "never": "not applied yet",
 }

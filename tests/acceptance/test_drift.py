@@ -106,6 +106,32 @@ def test_a_value_taken_out_is_drift(applied: Machine) -> None:
     assert "  ~/.claude/settings.json: apiKeyHelper: taken out since; differs from the profile\n" in status.out
 
 
+def test_what_a_program_wrote_back_is_drift_with_the_reason(applied: Machine) -> None:
+    """As VS Code does with a window that was open; in a form of its own."""
+    applied.write(CODEX, 'model="gpt-5" # mine')
+    status = applied.toolsync("status")
+    assert status.code == 1
+    assert "  ~/.codex/config.toml: model: as before apply; differs from the profile\n" in status.out
+    reason = "says again what it said before apply, as when a program that had it open writes its old values back"
+    assert f"~/.codex/config.toml {reason}\n    Restart the running session.\n" in status.out
+    assert applied.toolsync("status", "--json").json["data"]["tools"][1]["files"][0]["values"][0] == {
+        "path": "model",
+        "applied": "reverted",
+        "wanted": "differs",
+    }
+    applied.write(CODEX, 'model="gpt-5"\nmodel_provider = "toolsync"\n')
+    assert reason not in applied.toolsync("status").out  # not all of it: somebody's own doing
+
+
+def test_a_journal_that_nobody_can_follow_is_said(applied: Machine) -> None:
+    (applied.state / "journal.json").write_text("{")
+    status = applied.toolsync("status")
+    assert status.code == 1
+    text = "problem: ~/.local/state/toolsync/journal.json: the journal of an interrupted run cannot be read\n"
+    assert text in status.out
+    assert "ends it" not in status.out
+
+
 def test_a_file_that_is_gone_is_drift(applied: Machine) -> None:
     (applied.home / CODEX).unlink()
     status = applied.toolsync("status")

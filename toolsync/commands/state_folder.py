@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from toolsync import disk
+from toolsync import disk, own_file
 from toolsync.errors import FileError
-from toolsync.transaction.journal import write_all
 
 MEMORY, INDEX, NOTE, LOCK = "memory.json", "keys.json", "forgetting.json", "lock"
 _DRAFT = f"{NOTE}.draft"
@@ -38,9 +36,9 @@ def _matching(state: Path, pattern: str) -> Iterator[Path]:
 def noted(state: Path) -> frozenset[str]:
     """The keyring entries of old values that may be there without anybody needing them; see `forgetting`."""
     try:
-        names = json.loads((state / NOTE).read_bytes())["names"]
+        names = json.loads(own_file.read(state / NOTE) or b"{}")["names"]
         return frozenset(name for name in names if isinstance(name, str))
-    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+    except (FileError, ValueError, TypeError, KeyError, RecursionError):
         return frozenset()
 
 
@@ -61,22 +59,9 @@ def note(state: Path, names: frozenset[str]) -> None:
             disk.unlink(state / NOTE)
         elif names != noted(state):
             content = json.dumps({"schema": "toolsync/forgetting/1", "names": sorted(names)}, indent=2) + "\n"
-            _put(state / NOTE, content.encode())
+            own_file.put(state / NOTE, content.encode())
     except OSError as error:
         raise disk.file_error(state / NOTE, error) from error
-
-
-def _put(path: Path, raw: bytes) -> None:
-    """The file made anew, whole or not at all."""
-    draft = path.with_name(_DRAFT)
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o600)
-    try:
-        write_all(descriptor, raw)
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-    disk.replace(draft, path)
-    disk.sync_folder(path.parent)
 
 
 def cleared(files: Iterable[Path]) -> tuple[list[Path], list[FileError]]:

@@ -16,17 +16,20 @@ from toolsync.commands.guarding import exposed_since, readable
 from toolsync.commands.planning import Plan, Wish, plan_apply
 from toolsync.commands.result import DONE, PROBLEM, REFUSED, Message, Result
 from toolsync.commands.stores import Address, Shelves
-from toolsync.document import MISSING, Document
+from toolsync.document import MISSING, Document, Source, Value, equal
 from toolsync.document.keypath import parse as parse_path
 from toolsync.document.keypath import spell
-from toolsync.errors import DocumentError, ProfileError, ToolsyncError
+from toolsync.errors import DocumentError, ProfileError, ToolsyncError, TransactionError
 from toolsync.masking import printable
 from toolsync.plan import stands
-from toolsync.remembered import LayerMemory, Memory, Remembered
+from toolsync.remembered import NOTHING, LayerMemory, Memory, Remembered
 from toolsync.session import Session
+from toolsync.transaction import journal as journals
 from toolsync.value import frozen
 
-Applied = Literal["same", "unknown", "changed", "gone", "never"]
+Applied = Literal["same", "unknown", "changed", "reverted", "gone", "never"]
+"""`reverted`: what the user had there before stands there again."""
+
 Wanted = Literal["same", "differs", "unknown"]
 
 
@@ -51,7 +54,7 @@ class Place:
     @property
     def is_drift(self) -> bool:
         """Whether something that was applied is not what it was, or not what it should be."""
-        return self.applied in ("changed", "gone") or (self.wanted == "differs" and self.applied != "never")
+        return self.applied in ("changed", "reverted", "gone") or (self.wanted == "differs" and self.applied != "never")
 
 
 def status(session: Session, wish: Wish) -> Result:
@@ -71,7 +74,7 @@ def status(session: Session, wish: Wish) -> Result:
     rows = {file.path: str(Address.parse(file.path).row) for file in plan.files if file.container} if plan else {}
     waiting = {rows.get(place.file, place.file) for place in places if place.wanted == "differs"}
     messages = [*_messages(session, plan), *([problem] if problem else []), *standing.news(problem)]
-    messages += standing.lost(memory)
+    messages += [*standing.lost(memory), *standing.reverted(memory, places)]
     data = {
         "profile": plan.profile.name if plan and plan.profile else None,
         "applied_profile": memory.profile,
@@ -125,7 +128,7 @@ def _together(plans: Sequence[Plan]) -> Plan | None:
 
 def _messages(session: Session, plan: Plan | None) -> Iterator[Message]:
     if transaction.pending(session.state):
-        yield Message("problem", "an apply was interrupted", "The next command that writes ends it: `toolsync apply`.")
+        yield _due(session.state)
     if plan is None:
         return
     for notice in plan.notices:
@@ -135,6 +138,15 @@ def _messages(session: Session, plan: Plan | None) -> Iterator[Message]:
     yield from _unset(session, plan)
     yield from exposed_since(session, plan.files)
     yield from (replace(message, level="problem") for message in readable(session, plan.files))
+
+
+def _due(state: Path) -> Message:
+    """That a change waits for its end, or why nobody can end it."""
+    try:
+        journals.load(state)
+    except TransactionError as error:
+        return Message("problem", error.message, error.hint)
+    return Message("problem", "an apply was interrupted", "The next command that writes ends it: `toolsync apply`.")
 
 
 def _unset(session: Session, plan: Plan) -> Iterator[Message]:
@@ -197,6 +209,17 @@ class _Standing:
                 text = f"{self._session.shown(path)} is not there, with the rows that we kept in it"
                 yield Message("problem", text, f"`toolsync undo {' '.join(tools)}` forgets them.")
 
+    def reverted(self, memory: Memory, places: Sequence[Place]) -> Iterator[Message]:
+        """Why whole files say again what they said before: programs write back what they had read before."""
+        now = {(place.tool, place.file, place.path): place.applied for place in places}
+        for real, layer in ((real, layer) for real, file in memory.files.items() for layer in file.layers):
+            written = (value for value in layer.values if value.after != NOTHING)
+            states = {now.get((layer.tool, real, value.path)) for value in written}
+            if "reverted" in states and states <= {"reverted", "gone"}:
+                text = f"{self._session.shown(real)} says again what it said before apply, as when a program"
+                hint = self._known[layer.tool].reload if layer.tool in self._known else ""
+                yield Message("warning", f"{text} that had it open writes its old values back", hint)
+
     def _now(self, real: str, layer: LayerMemory) -> Document | None:
         key = real, layer.tool
         if key not in self._documents:
@@ -228,7 +251,20 @@ def _applied(now: Document | None, memory: Memory, value: Remembered) -> Applied
     found = now.get(parse_path(value.path))
     if stands(value, found, memory.key):
         return "same"
-    return "gone" if found is MISSING else "changed"
+    if found is MISSING:
+        return "gone"
+    return "reverted" if _is_origin(now, value, found) else "changed"
+
+
+def _is_origin(now: Document, value: Remembered, found: Value) -> bool:
+    """Whether it is what the user had there; of what lies in the keyring, nobody is asked for that."""
+    if value.origin is None:
+        return False
+    path = parse_path(value.path)
+    try:
+        return equal(now.set(path, Source(value.origin)).get(path), found)
+    except DocumentError:
+        return False
 
 
 def _by_tool(session: Session, places: Sequence[Place], memory: Memory) -> list[dict[str, Any]]:
@@ -257,7 +293,7 @@ def _by_file(session: Session, places: Sequence[Place], memory: Memory) -> list[
     ]
 
 
-_APPLIED: Mapping[str, int] = {"same": 0, "never": 1, "unknown": 2, "changed": 3, "gone": 4}
+_APPLIED: Mapping[str, int] = {"same": 0, "never": 1, "unknown": 2, "changed": 3, "reverted": 4, "gone": 5}
 _WANTED: Mapping[str, int] = {"same": 0, "unknown": 1, "differs": 2}
 
 

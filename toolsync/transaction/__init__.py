@@ -140,7 +140,11 @@ def recover(state_dir: Path, *, token_now: Callable[[str], str] | None = None) -
 
 
 def pending(state_dir: Path) -> bool:
-    """Whether an interrupted transaction waits for its end (one that is under way does not count)."""
+    """Whether an interrupted transaction waits for its end (one that is under way does not count).
+
+    Raises:
+        FileError: the folder does not let us look.
+    """
     if not disk.is_there(journals.path_in(state_dir)):
         return False
     try:
@@ -148,6 +152,8 @@ def pending(state_dir: Path) -> bool:
             return disk.is_there(journals.path_in(state_dir))
     except TransactionError:
         return False
+    except FileError:  # it lies where nobody can write now
+        return True
 
 
 def _possible(writes: Sequence[Write]) -> tuple[Step, ...]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from toolsync import disk
-from toolsync.errors import TransactionError
+from toolsync import disk, own_file
+from toolsync.errors import FileError, TransactionError
 from toolsync.value import frozen
 
 VERSION = 2
@@ -111,25 +111,7 @@ def path_in(state_dir: Path) -> Path:
 
 def save(state_dir: Path, journal: Journal) -> None:
     """Put `journal` on the disk, whole or not at all, and durably."""
-    path = path_in(state_dir)
-    draft = _draft(state_dir)
-    raw = json.dumps({"version": VERSION, **asdict(journal)}, indent=1).encode()
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
-    descriptor = os.open(draft, flags, 0o600)
-    try:
-        write_all(descriptor, raw)
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-    disk.replace(draft, path)
-    disk.sync_folder(state_dir)
-
-
-def write_all(descriptor: int, raw: bytes) -> None:
-    """Write every byte; the system may take them in pieces."""
-    rest = memoryview(raw)
-    while rest:
-        rest = rest[os.write(descriptor, rest) :]
+    own_file.put(path_in(state_dir), json.dumps({"version": VERSION, **asdict(journal)}, indent=1).encode())
 
 
 def load(state_dir: Path) -> Journal | None:
@@ -140,14 +122,14 @@ def load(state_dir: Path) -> Journal | None:
     """
     path = path_in(state_dir)
     try:
-        raw = path.read_bytes()
-    except FileNotFoundError:
+        raw = own_file.read(path)
+    except FileError as error:
+        raise TransactionError(error.message, hint=error.hint) from error
+    if raw is None:
         return None
-    except OSError as error:
-        raise disk.file_error(path, error) from error
     try:
         return _journal(json.loads(raw))
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise TransactionError(
             f"{disk.shown(path)}: the journal of an interrupted run cannot be read",
             hint="If a newer toolsync wrote it, run that one; else remove it, and any .toolsync-*.tmp that it names.",
@@ -155,11 +137,33 @@ def load(state_dir: Path) -> Journal | None:
 
 
 def _journal(data: dict[str, Any]) -> Journal:
+    """The journal in the data.
+
+    Raises:
+        ValueError, TypeError, KeyError, AttributeError: toolsync did not write it so.
+    """
     if data.pop("version") != VERSION:
         raise ValueError("another version")
-    entries = tuple(Entry(**{**entry, "prune": tuple(entry["prune"])}) for entry in data["entries"])
+    entries = tuple(_entry(**entry) for entry in data["entries"])
     store = data["store"] and StoreToken(**{**data["store"], "modes": _pair(data["store"]["modes"])})
-    return Journal(data["phase"], entries, tuple(data["folders"]), store)
+    if data["phase"] not in get_args(Phase):
+        raise ValueError("no such phase")
+    return Journal(data["phase"], entries, tuple(map(_absolute, data["folders"])), store)
+
+
+def _entry(prune: list[str], **known: Any) -> Entry:
+    """An entry whose temp file is none but one of ours: it is removed unseen."""
+    entry = Entry(**known, prune=tuple(map(_absolute, prune)))
+    target, temp = Path(_absolute(entry.target)), Path(_absolute(entry.temp))
+    if temp.parent != target.parent or not fnmatchcase(temp.name, disk.TEMP_NAMES) or not isinstance(entry.mode, int):
+        raise ValueError("no temp file of ours")
+    return entry
+
+
+def _absolute(path: str) -> str:
+    if not Path(path).is_absolute():
+        raise ValueError("no place on the disk")
+    return path
 
 
 def _pair(modes: list[int] | None) -> tuple[int, int] | None:
@@ -168,14 +172,10 @@ def _pair(modes: list[int] | None) -> tuple[int, int] | None:
 
 def remove(state_dir: Path) -> None:
     """Forget the transaction: it is over. Survives no power cut on purpose: recovery then finds nothing left to do."""
-    disk.unlink(_draft(state_dir))
+    disk.unlink(own_file.draft(path_in(state_dir)))
     disk.unlink(path_in(state_dir))
 
 
 def traces(state_dir: Path) -> bool:
     """Whether a transaction left anything: a journal, or the draft of one."""
-    return disk.is_there(path_in(state_dir)) or disk.is_there(_draft(state_dir))
-
-
-def _draft(state_dir: Path) -> Path:
-    return state_dir / "journal.json.draft"
+    return disk.is_there(path_in(state_dir)) or disk.is_there(own_file.draft(path_in(state_dir)))

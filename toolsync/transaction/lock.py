@@ -10,12 +10,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from toolsync import disk
+from toolsync import disk, own_file
 from toolsync.errors import TransactionError
 
 _PAUSE_SECONDS = 0.05
 _LOCKED_BYTE = 1 << 30
 """Windows keeps others from reading what is locked: so a byte far behind the process number."""
+
+_NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
+"""Network file systems without a lock service, and some in user space."""
 
 
 @contextmanager
@@ -28,10 +31,7 @@ def held(state_dir: Path, wait_seconds: float) -> Iterator[None]:
     """
     disk.private_dir(state_dir)
     path = state_dir / "lock"
-    try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
-    except OSError as error:
-        raise disk.file_error(path, error) from error
+    descriptor = own_file.opened(path, os.O_RDWR | os.O_CREAT)
     try:
         _acquire(descriptor, path, wait_seconds)
         _sign(descriptor)
@@ -69,6 +69,8 @@ def _tried(descriptor: int, path: Path) -> bool:
     except OSError as error:
         if error.errno in (errno.EAGAIN, errno.EACCES, errno.EDEADLK):
             return False
+        if error.errno in _NO_LOCKS:
+            error.errno = errno.ENOLCK
         raise disk.file_error(path, error) from error
     return True
 

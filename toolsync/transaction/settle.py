@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
-from toolsync import disk
+from toolsync import disk, own_file
 from toolsync.errors import TransactionError
 from toolsync.transaction import journal as journals
 from toolsync.transaction.folder import SPECIAL, Folder, Folders
@@ -248,7 +248,7 @@ def _overwrite(entry: Entry, folder: Folder) -> None:
     descriptor = folder.open(entry.name, os.O_WRONLY | getattr(os, "O_BINARY", 0))
     try:
         _narrow(descriptor, entry)
-        journals.write_all(descriptor, raw)
+        own_file.write_all(descriptor, raw)
         os.ftruncate(descriptor, len(raw))
         if sys.platform != "win32" and stat.S_IMODE(os.fstat(descriptor).st_mode) != entry.mode:
             os.fchmod(descriptor, entry.mode)

@@ -9,8 +9,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from toolsync import disk
-from toolsync.transaction import journal as journals
+from toolsync import disk, own_file
 from toolsync.transaction.check import Step
 from toolsync.transaction.folder import Folder, Folders
 from toolsync.transaction.journal import Entry, Journal, StoreToken
@@ -77,7 +76,7 @@ def _staged(entry: Entry, step: Step, folders: Folders) -> Entry:
         descriptor = folder.open(entry.temp_name, _CREATE, 0o600)
         try:
             kept = _dress(descriptor, entry, step, folder)
-            journals.write_all(descriptor, step.write.content)
+            own_file.write_all(descriptor, step.write.content)
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
