@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from toolsync.value import frozen
+
 DEEPEST = 900
 """More levels than this are refused: the standard parser, which judges every edit, ends at about a thousand."""
 
@@ -54,7 +56,7 @@ class Node:
         return _inside(self.text, self.start, self.bracket)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entry:
     """A member of an object, or an item of a list (`key` is None, `start` the value's)."""
 
@@ -71,7 +73,7 @@ class Entry:
         return self.value.end
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Inside:
     """What was found between a container's brackets; `end` is the offset after the closing one."""
 

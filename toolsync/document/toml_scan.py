@@ -10,11 +10,13 @@ from typing import Literal
 
 import tomli
 
+from toolsync.value import frozen
+
 Place = tuple[str | int, ...]
 """Where something stands in the data: keys and list positions, no `Item`."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Key:
     """A key as written: `a . "b"` has two parts; `ends` are the offsets after each."""
 
@@ -23,7 +25,7 @@ class Key:
     ends: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Node:
     """A value as written; an array or inline table has members."""
 
@@ -37,7 +39,7 @@ class Node:
         return [member for member in self.members if member.parts[: len(names)] == names]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Member:
     """What stands between two commas: a value, in an inline table with its key; and the offset of the comma after."""
 
@@ -61,7 +63,7 @@ class Member:
         return self.value.end if self.comma is None else self.comma + 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Line:
     """A line; `end` is the offset after its line end."""
 
@@ -69,17 +71,17 @@ class Line:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Blank(Line):
     """A line with nothing but blanks."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Comment(Line):
     """A comment on a line of its own."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Header(Line):
     """`[path]` or `[[path]]`; for the latter `path` ends in the item's position."""
 
@@ -87,7 +89,7 @@ class Header(Line):
     key: Key
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pair(Line):
     """`key = value`, over as many lines as the value has; `section` is the path of the header above it."""
 
