@@ -10,6 +10,7 @@ from toolsync.commands.result import Message, Result
 from toolsync.errors import ToolsyncError
 from toolsync.examination import examination_lines
 from toolsync.explanation import explanation_lines
+from toolsync.leakage import leakage_lines
 from toolsync.masking import mask_key_shapes
 from toolsync.screen import Line, sentence
 
@@ -46,6 +47,7 @@ View = Callable[[Mapping[str, Any]], Iterator[Line]]
 
 _VIEWS: Mapping[str, View] = {
     "apply": undertaking.apply_lines,
+    "check": leakage_lines,
     "diff": undertaking.plan_lines,
     "doctor": examination_lines,
     "explain": explanation_lines,

@@ -16,6 +16,7 @@ PARTS = {
     "telling": ("explain", "tools", "demo", "schema"),
     "profiles": ("use", "profile"),
     "keys": ("key",),
+    "checking": ("check",),
     "environment": ("exec", "env", "hook"),
     "leaving": ("uninstall",),
 }

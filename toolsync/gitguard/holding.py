@@ -1,4 +1,4 @@
-"""What a repository holds: its index, what the next commit brings, earlier versions; read without running anything of its.
+"""What a repository holds: its index, what the next commit brings, earlier versions; nothing of its is run.
 
 No work tree is compared with anything here: git would run the filters that the repository's configuration names.
 """
@@ -126,12 +126,15 @@ class Blobs:
         about = self.told.readline().split()
         if len(about) != 3:  # noqa: PLR2004  name, kind, size; of one that is missing, no size
             return None
-        size, is_wanted = int(about[2]), about[1] == b"blob" and int(about[2]) <= most_bytes
-        content = self.told.read(size) if is_wanted else self._passed(size)
+        size, content = int(about[2]), None
+        if about[1] == b"blob" and size <= most_bytes:
+            content = self.told.read(size)
+        else:
+            self._pass(size)
         self.told.read(1)
         return content
 
-    def _passed(self, size: int) -> None:
+    def _pass(self, size: int) -> None:
         """So many bytes go by, without being held."""
         while size > 0:
             size -= len(self.told.read(min(size, _PIECE_BYTES))) or size

@@ -1,4 +1,4 @@
-"""Known secrets and shapes of keys in bytes that come piece by piece: of a file of any size, a window is held at a time."""
+"""Known secrets and shapes of keys in bytes that come piece by piece: one window of a file is held at a time."""
 
 from __future__ import annotations
 

@@ -1,10 +1,11 @@
-"""What providers' keys look like, and what only looks like one: placeholders, examples, words, counted-up characters."""
+"""What providers' keys look like, and what only looks like one: placeholders, words, counted-up characters."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections import Counter
+from itertools import pairwise
 
 from toolsync.value import frozen
 
@@ -85,7 +86,7 @@ def _entropy(text: str) -> float:
 def _longest_count(text: str) -> int:
     """Of the longest stretch in which every character is the next after the one before it."""
     longest = run = 1
-    for before, after in zip(text, text[1:], strict=False):
+    for before, after in pairwise(text):
         run = run + 1 if ord(after) == ord(before) + 1 or before + after == "90" else 1
         longest = max(longest, run)
     return longest

@@ -5,10 +5,11 @@ from __future__ import annotations
 import codecs
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from io import FileIO
+from itertools import chain
 from pathlib import Path
-from typing import BinaryIO
 
 from toolsync.value import frozen
 
@@ -27,8 +28,14 @@ class Opened:
     """
 
     path: Path
-    file: BinaryIO
+    file: FileIO
     status: os.stat_result
+
+    def head(self, count: int) -> bytes:
+        """Its first bytes; nothing is read by that."""
+        first = self.file.read(count)
+        self.file.seek(0)
+        return first
 
     def pieces(self, most_bytes: int) -> Iterator[bytes]:
         """Its text in pieces, so many bytes of it at most.
@@ -36,17 +43,10 @@ class Opened:
         Raises:
             OSError: it cannot be read on.
         """
-        first = self._piece(most_bytes)
-        encoding = _utf_16(first)
-        if encoding is None:
-            yield from self._raw(first, most_bytes)
-            return
-        decoder = codecs.getincrementaldecoder(encoding)("replace")
-        for piece in self._raw(first, most_bytes):
-            yield decoder.decode(piece).encode("utf-8", "replace")
+        yield from plain(self._raw(most_bytes))
 
-    def _raw(self, first: bytes, most_bytes: int) -> Iterator[bytes]:
-        piece, left = first, most_bytes
+    def _raw(self, most_bytes: int) -> Iterator[bytes]:
+        piece, left = self._piece(most_bytes), most_bytes
         while piece:
             yield piece
             left -= len(piece)
@@ -54,6 +54,19 @@ class Opened:
 
     def _piece(self, most_bytes: int) -> bytes:
         return self.file.read(min(PIECE_BYTES, most_bytes)) if most_bytes > 0 else b""
+
+
+def plain(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """The pieces of a text; those of one in UTF-16 as UTF-8."""
+    rest = iter(pieces)
+    first = next(rest, b"")
+    encoding = _utf_16(first)
+    if encoding is None:
+        yield from chain([first], rest)
+        return
+    decoder = codecs.getincrementaldecoder(encoding)("replace")
+    for piece in chain([first], rest):
+        yield decoder.decode(piece).encode("utf-8", "replace")
 
 
 @contextmanager
@@ -70,7 +83,7 @@ def opened(path: Path) -> Iterator[Opened]:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise OSError(_NO_FILE)
-        yield Opened(path, file, status)  # type: ignore[arg-type]  FileIO reads as BinaryIO does
+        yield Opened(path, file, status)
 
 
 _NO_FILE = "it is a folder, device, pipe or socket"

@@ -1,4 +1,4 @@
-"""The texts in an SQLite database: a long one lies on several pages of the file, where no search of its bytes finds it."""
+"""The texts in an SQLite database: a long one lies on several pages, where no search of the file finds it."""
 
 from __future__ import annotations
 

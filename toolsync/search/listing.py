@@ -1,4 +1,4 @@
-"""Files by the patterns of templates: `*` within a name, `**` for folders of any depth; links to folders are not followed."""
+"""Files by patterns: `*` within a name, `**` for folders of any depth; links to folders are not followed."""
 
 from __future__ import annotations
 

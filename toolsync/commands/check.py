@@ -1,0 +1,269 @@
+"""`check`: where a key lies in clear, in files, what is left of them, and repositories; no value is ever shown."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from toolsync import __version__, disk, gitguard
+from toolsync.commands.advice import advice
+from toolsync.commands.looking import Finding, Limits, Looking, Unseen, is_private_kind, open_to
+from toolsync.commands.repositories import look_at_staged, look_through, repositories
+from toolsync.commands.result import DONE, PROBLEM, Message, Result
+from toolsync.commands.sought import Sought, shapes, sought
+from toolsync.commands.stores import Address
+from toolsync.commands.suspects import suspects
+from toolsync.errors import FileError, ProfileError
+from toolsync.gitguard.repository import enclosing
+from toolsync.leaks import Finder, Known
+from toolsync.leaks.sarif import sarif
+from toolsync.masking import on_one_line
+from toolsync.session import Session
+from toolsync.value import frozen
+
+INCONCLUSIVE = 3
+"""How `check` ends where it found nothing, and could not look everywhere that matters."""
+
+_FAR = Limits(
+    seconds=86_400.0, file_bytes=2**44, blob_bytes=2**30, versions=10**9, commits=10**9, history_seconds=86_400.0
+)
+
+
+@frozen
+class Options:
+    """How `check` goes about it.
+
+    Attributes:
+        staged: look at what git is about to commit, and at nothing else.
+        is_deep: look without limits.
+    """
+
+    staged: bool = False
+    is_deep: bool = False
+
+
+@frozen
+class Checked:
+    """What a look brought.
+
+    Attributes:
+        options: what was asked for.
+        looking: what was looked at.
+        findings: those that count first.
+        warnings: what could not be looked for.
+    """
+
+    options: Options
+    looking: Looking
+    findings: tuple[Finding, ...]
+    warnings: tuple[Message, ...]
+
+    @property
+    def sought(self) -> Sought:
+        """What was looked for."""
+        return self.looking.sought
+
+    @property
+    def leaks(self) -> tuple[Finding, ...]:
+        """The findings that nobody agreed to."""
+        return tuple(one for one in self.findings if not one.is_agreed)
+
+
+def check(session: Session, options: Options) -> Checked:
+    """Look through this machine, or what is about to be committed.
+
+    Raises:
+        GitError: with `staged`: there is no repository here, or git cannot tell.
+        FileError: the folder of the user's own tools cannot be read.
+    """
+    wanted = sought(session, quick=options.staged)
+    limits = _FAR if options.is_deep else Limits()
+    looking = Looking(wanted, Finder(wanted.known, shapes()), limits)
+    if options.staged:
+        look_at_staged(looking, session.places)
+    else:
+        _look_around(session, looking)
+        _expose(session, looking.findings, looking)
+    findings = tuple(sorted(looking.findings, key=lambda one: (one.is_agreed, not isinstance(one.hit.secret, Known))))
+    return Checked(options, looking, findings, wanted.warnings)
+
+
+def _look_around(session: Session, looking: Looking) -> None:
+    late = []
+    settings: dict[Path, None] = {}
+    for one in suspects(session):
+        if one.kind == "log":
+            late.append(one)
+            continue
+        if one.kind == "tool":
+            settings.update(dict.fromkeys(one.listing.files))
+        looking.shut_folders(one.listing.shut, one.kind)
+        looking.files_of(one.kind, one.tool, one.listing.files)
+    trees = repositories(session.places, filter(None, map(_real, settings)))
+    look_through(looking, trees, session.places.environ)
+    for one in late:
+        looking.shut_folders(one.listing.shut, one.kind)
+        looking.files_of(one.kind, one.tool, one.listing.files)
+        if one.listing.is_cut:
+            looking.unseen.append(
+                Unseen(f"more {one.kind} files of {one.tool}", f"only {len(one.listing.files):,} of them")
+            )
+
+
+def _real(path: Path) -> Path | None:
+    with suppress(FileError):
+        return disk.resolve(path)
+    return None
+
+
+def _expose(session: Session, findings: Sequence[Finding], looking: Looking) -> None:
+    """Say of each finding who else can have it, and whether its owner agreed."""
+    reals = {one.file: real for one in findings if not _is_past(one) and (real := _real(one.file))}
+    places = session.places
+    verdicts = gitguard.look(tuple(dict.fromkeys(reals.values())), home=places.home, environ=places.environ)
+    states = {verdict.file: verdict.state for verdict in verdicts}
+    agreed = _agreed(session, looking.sought)
+    for one in findings:
+        if _is_past(one):
+            one.exposed.append("tracked" if one.inside == "index" else "history")
+            continue
+        status, real = looking.status(one.file), reals.get(one.file)
+        if status is not None and sys.platform != "win32":
+            one.exposed += _reachable(real or one.file, open_to(status))
+        state = states[real] if real else "outside"
+        if state in _IN_GIT:
+            one.exposed.append(_IN_GIT[state])
+        one.is_agreed = not one.exposed and (str(real), one.secret) in agreed
+
+
+_IN_GIT = {"tracked": "tracked", "exposed": "open", "copied": "copied"}
+
+
+def _is_past(one: Finding) -> bool:
+    """Whether it stands in a repository only, not in the file of that name."""
+    return one.kind == "repository" and bool(one.inside)
+
+
+def _reachable(path: Path, who: list[str]) -> list[str]:
+    """Those who can pass every folder on the way, too."""
+    bits = {"group": 0o010, "others": 0o001}
+    with suppress(OSError):
+        modes = [folder.stat().st_mode for folder in path.parents]
+        return [one for one in who if all(mode & (bits[one] | 0o001) for mode in modes)]
+    return who
+
+
+def _agreed(session: Session, wanted: Sought) -> set[tuple[str, str]]:
+    """The files in which a copy of a key stands by its owner's consent, with the name of that key."""
+    memory = wanted.memory
+    try:
+        profiles = {profile.name: profile for profile in session.profiles().profiles}
+    except (ProfileError, FileError):
+        return set()
+    pairs = set()
+    for real, file in memory.files.items():
+        for layer in file.layers:
+            profile = profiles.get(memory.copies.get(layer.tool, ""))
+            if layer.holds_key and profile is not None and profile.plaintext != "never":
+                path = str(Address.parse(real).path) if "#" in real and not os.path.exists(real) else real  # noqa: PTH110
+                pairs.add((path, str(profile.key)))
+    return pairs
+
+
+def result(session: Session, checked: Checked, fixed: Sequence[dict[str, Any]] = ()) -> Result:
+    """What was found, as a command's result."""
+    return Result("check", data(session, checked, fixed), tuple(_messages(checked)), _exit_code(checked))
+
+
+def _exit_code(checked: Checked) -> int:
+    if checked.leaks:
+        return PROBLEM
+    is_blind = not checked.options.staged and not checked.sought.is_whole
+    return INCONCLUSIVE if is_blind or any(one.matters for one in checked.looking.unseen) else DONE
+
+
+def _messages(checked: Checked) -> Iterator[Message]:
+    yield from checked.warnings
+    if checked.leaks and any(isinstance(one.hit.secret, Known) for one in checked.leaks):
+        yield Message(
+            "note", "a key that others may have seen is no secret any more", "`toolsync key rotate` replaces it."
+        )
+
+
+def data(session: Session, checked: Checked, fixed: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
+    """What was found, as `schemas/results/check.schema.json` describes it."""
+    looking = checked.looking
+    return {
+        "staged": checked.options.staged,
+        "findings": [_described(session, one, looking) for one in checked.findings],
+        "looked_at": {
+            "files": looking.files,
+            "bytes": looking.bytes,
+            "known": sorted(one.name for one in looking.sought.known),
+            "shapes": len(shapes()),
+        },
+        "not_looked_at": [_unseen(session, one) for one in looking.unseen],
+        "fixed": list(fixed),
+    }
+
+
+def _described(session: Session, one: Finding, looking: Looking) -> dict[str, Any]:
+    is_known = isinstance(one.hit.secret, Known)
+    return {
+        "file": _safe(one.file),
+        "shown": session.shown(one.file),
+        "kind": one.kind,
+        "tool": one.tool,
+        "inside": on_one_line(one.inside),
+        "line": one.lines[0] if one.lines else None,
+        "lines": one.lines,
+        "count": one.count,
+        "secret": {
+            "name": on_one_line(one.secret),
+            "is_known": is_known,
+            "shape": "" if is_known else one.hit.secret.name,
+            "fingerprint": looking.sought.fingerprint(one.hit.value),
+            "spelling": one.hit.spelling,
+        },
+        "exposed": one.exposed,
+        "agreed": one.is_agreed,
+        "fixes": mendable(one, looking),
+        "advice": advice(session, one),
+    }
+
+
+def mendable(one: Finding, looking: Looking) -> list[str]:
+    """What `--fix` can do about a finding: `mode`, `ignore`, `apply`."""
+    if one.is_agreed or _is_past(one) or one.kind == "staged":
+        return []
+    status = looking.status(one.file)
+    is_ours = status is not None and hasattr(os, "getuid") and status.st_uid == os.getuid()
+    fixes = []
+    if is_ours and status is not None and is_private_kind(one.kind) and open_to(status):
+        fixes.append("mode")
+    if "open" in one.exposed and (is_private_kind(one.kind) or one.file.name.startswith(".env")):
+        fixes.append("ignore")
+    if one.kind == "tool" and isinstance(one.hit.secret, Known) and not one.inside:
+        fixes.append("apply")
+    return fixes
+
+
+def _unseen(session: Session, one: Unseen) -> dict[str, Any]:
+    what = session.shown(one.what) if isinstance(one.what, Path) else on_one_line(one.what)
+    return {"what": what, "reason": on_one_line(one.reason), "matters": one.matters}
+
+
+def _safe(path: Path) -> str:
+    """The path as text that every encoding of JSON takes: bytes that are no UTF-8 stand as escapes."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def sarif_of(session: Session, result: Result) -> dict[str, Any]:
+    """The result as a SARIF log, its paths relative to the repository that the project is."""
+    project = disk.resolve(session.places.project)
+    root = next(iter(enclosing(project / "x")), project)
+    return sarif(result.data, root, __version__, [(shape.name, shape.title) for shape in shapes()])
