@@ -130,7 +130,13 @@ ENTRY: dict[str, object] = {
     "in_place": False,
     "prune": [],
 }
-WRITTEN: dict[str, object] = {"version": journal.VERSION, "phase": "staging", "entries": [ENTRY], "folders": [], "store": None}
+WRITTEN: dict[str, object] = {
+    "version": journal.VERSION,
+    "phase": "staging",
+    "entries": [ENTRY],
+    "folders": [],
+    "store": None,
+}
 BY_HAND = {
     "a file of theirs as temp file": {"entries": [{**ENTRY, "temp": "/home/u/.bashrc"}]},
     "a temp file elsewhere": {"entries": [{**ENTRY, "temp": "/tmp/.toolsync-0123456789abcdef.tmp"}]},
