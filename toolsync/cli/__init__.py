@@ -31,7 +31,7 @@ app = typer.Typer(
 def main(arguments: Sequence[str]) -> int:
     """Run one command line; its exit code."""
     streams.prepare()
-    run.begin(json="--json" in arguments)
+    run.begin(json="--json" in _own(arguments))
     try:
         code = _tree()(args=list(arguments), prog_name="toolsync", standalone_mode=False)
     except ToolsyncError as error:
@@ -48,6 +48,14 @@ def main(arguments: Sequence[str]) -> int:
     if code == InterruptedRunError.exit_code:  # how typer passes Ctrl-C on, unless it was pressed at a question
         return _interrupted(arguments)
     return run.exit_code
+
+
+def _own(arguments: Sequence[str]) -> Sequence[str]:
+    """What is told to us, not to the program that `exec` runs."""
+    for index, word in enumerate(arguments):
+        if not word.startswith("-") and arguments[index - 1 : index] != ["--config"]:
+            return arguments[:index] if word == "exec" else arguments
+    return arguments
 
 
 @cache  # building it takes longer than most commands do, and what fails asks for it again

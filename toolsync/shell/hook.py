@@ -28,12 +28,12 @@ def functions(wrapped: Wrapped, shell: str) -> str:
 
 
 def _sh(name: str, argv: Sequence[str]) -> str:
-    return f'unalias {name} 2>/dev/null\n{name}() {{ {_words(argv, quoting.sh)} "$@"; }}\n'
+    return f'unalias {name} 2>/dev/null || :\n{name}() {{ {_words(argv, quoting.sh)} "$@"; }}\n'
 
 
 def _bash(name: str, argv: Sequence[str]) -> str:
     """Behind `function` no alias is looked at: zsh reads all of what it is to evaluate before `unalias` has run."""
-    return f'unalias {name} 2>/dev/null\nfunction {name} {{ {_words(argv, quoting.sh)} "$@"; }}\n'
+    return f'unalias {name} 2>/dev/null || :\nfunction {name} {{ {_words(argv, quoting.sh)} "$@"; }}\n'
 
 
 def _fish(name: str, argv: Sequence[str]) -> str:

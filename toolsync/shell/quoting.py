@@ -62,7 +62,8 @@ def dotenv(text: str) -> str:
 def systemd(text: str) -> str:
     r"""For `EnvironmentFile=`: between double quotes a backslash escapes `"`, `\`, `` ` `` and `$`, and nothing else.
 
-    Its parser drops assignments with control characters other than tab and line feed, with no more than a warning.
+    It drops an assignment with a control character other than tab and line feed, or with a code that Unicode reserves
+    as none, with no more than a warning in its log.
     """
     _refuse(text, _SYSTEMD)
     return '"' + re.sub(r'(["\\`$])', r"\\\1", text) + '"'
@@ -90,7 +91,12 @@ _DOTENV = (
     ("$", "holds a dollar sign"),
     ("\x01-\x1f\x7f\x85\u2028\u2029", "holds a line break or a control character"),
 )
-_SYSTEMD = (*_NOWHERE, ("\x01-\x08\x0b-\x1f\x7f", "holds a control character"))
+_NO_CHARACTERS = "\ufdd0-\ufdef" + "".join(f"{chr(last - 1)}{chr(last)}" for last in range(0xFFFF, 0x110000, 0x10000))
+_SYSTEMD = (
+    *_NOWHERE,
+    ("\x01-\x08\x0b-\x1f\x7f", "holds a control character"),
+    (_NO_CHARACTERS, "holds a code that is no character"),
+)
 _XML = (*_NOWHERE, ("\x01-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff", "holds a control character"))
 """What cannot be said: ranges of characters as regular expressions spell them, and what such a text does."""
 
