@@ -19,11 +19,12 @@ _MOST_EVIDENCE = 6
 def examination_lines(data: Data) -> Iterator[Line]:
     """Every program; those that were asked for by name with their layers and what they ask."""
     words, states = (causes.words(data["language"])[name] for name in ("doctor", "states"))
-    if not data["tools"]:
+    if not data["tools"] and not data["is_detailed"]:
         yield Line(words["nothing"])
         return
     for one in data["tools"]:
         yield from _program(one, words, data["language"])
+        yield from _client(one)
         if data["is_detailed"]:
             yield from _details(one, words, states)
     if any(one["state"] != "healthy" for one in data["tools"]):
@@ -38,7 +39,8 @@ def _program(one: Data, words: Data, language: Language) -> Iterator[Line]:
         return
     mark, style = {"problem": ("✗", "bad"), "warning": ("!", "look")}.get(one["state"], ("?", "look"))
     if not findings:
-        yield Line(f"{mark} {one['called']}: {words['inconclusive']}", style)
+        said = words["client"] if one["state"] == "problem" else words["inconclusive"]
+        yield Line(f"{mark} {one['called']}: {said}", style)
         yield from (Line(f"    {line}") for line in one["asked"][:_MOST_EVIDENCE])
         return
     primary, *others = findings
@@ -47,6 +49,16 @@ def _program(one: Data, words: Data, language: Language) -> Iterator[Line]:
     for finding in others:
         yield Line(f"  {words['also']}: {_named(finding, words)}", "look" if finding["severity"] != "info" else "")
         yield from _finding(finding, words)
+
+
+def _client(one: Data) -> Iterator[Line]:
+    """What the tool itself saw, where it was asked."""
+    client = one["client"]
+    if client is None:
+        return
+    style = {"answered": "good", "unasked": ""}.get(client["state"], "bad")
+    yield Line(f"    {client['says']}", "look" if client["verdict"] == "differs" else style)
+    yield from (Line(f"      ? {text}") for text in client["candidates"])
 
 
 def _well(one: Data, words: Data) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, redirect_stdout
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,7 +14,7 @@ import typer
 from toolsync import render, screen
 from toolsync.cli.context import Json, Language, Yes, confirmed, run, show
 from toolsync.commands.result import Result
-from toolsync.errors import DeclinedError
+from toolsync.errors import DeclinedError, UsageError
 
 if TYPE_CHECKING:
     from toolsync.causes import Language as Spoken
@@ -34,6 +34,9 @@ def doctor(
     deep: Annotated[
         bool, typer.Option("--deep", help="Also ask as a coding tool does: code, and its headers.")
     ] = False,
+    client: Annotated[
+        bool, typer.Option("--client", help="Also run the tool itself once: it costs a real request.")
+    ] = False,
     offline: Annotated[bool, typer.Option("--offline", help="Ask nobody.")] = False,
     fix: Annotated[bool, typer.Option("--fix", help="Offer to run the command that mends it.")] = False,
     yes: Yes = False,
@@ -49,16 +52,22 @@ def doctor(
     from toolsync.commands.doctor import Options
     from toolsync.commands.doctor import doctor as command
 
+    if client and offline:
+        raise UsageError("`--client` asks a model, and `--offline` asks nobody", hint="Leave one of them out.")
     if fix and not yes and (json or not run.session().is_interactive):
         raise DeclinedError("`--fix` asks before it runs anything, and nobody is there to answer", hint="Add `--yes`.")
     session = run.session()
     spoken = language(lang, session.places.environ)
     options = Options(tuple(tools or ()), spoken, is_deep=deep, is_offline=offline)
 
-    def look() -> Result:
-        return command(run.session(), options)
+    def look(*, is_client: bool = False) -> Result:
+        return command(run.session(), replace(options, is_client=is_client))
 
-    show(_mended(context, look, spoken, yes=yes) if fix else look())
+    if not fix:
+        show(look(is_client=client))
+        return
+    mended = _mended(context, look, spoken, yes=yes)
+    show(_with_fixed(look(is_client=True), mended.data["fixed"]) if client else mended)
 
 
 def _mended(context: typer.Context, look: Callable[[], Result], spoken: Spoken, *, yes: bool) -> Result:
@@ -78,7 +87,11 @@ def _mended(context: typer.Context, look: Callable[[], Result], spoken: Spoken, 
         _run(context, command, yes=yes)
         done.append(command)
         found = look()
-    return replace(found, data={**found.data, "fixed": [{"command": one} for one in done]})
+    return _with_fixed(found, [{"command": one} for one in done])
+
+
+def _with_fixed(found: Result, fixed: Sequence[Mapping[str, Any]]) -> Result:
+    return replace(found, data={**found.data, "fixed": [*fixed]})
 
 
 def _commands(found: Result) -> Iterator[list[str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,16 +17,18 @@ from toolsync.doctor.checks import findings, saying
 from toolsync.doctor.diagnosis import Probed, diagnosis, is_blocked
 from toolsync.doctor.layers import Standing
 from toolsync.doctor.look import Look, looks
-from toolsync.doctor.model import Credential, Diagnosis, Effective, Finding, Where
+from toolsync.doctor.model import Credential, Diagnosis, Effective, Finding, State, Where
 from toolsync.doctor.remedy import fix, is_about_key
 from toolsync.doctor.world import World
 from toolsync.errors import ProfileError, ToolsyncError
 from toolsync.masking import Secret, fingerprint
 from toolsync.registry import Known
-from toolsync.sentence import tell
+from toolsync.sentence import say, tell
 from toolsync.session import Session
+from toolsync.tool import Tool
 
 if TYPE_CHECKING:
+    from toolsync.commands.proving import Proof
     from toolsync.probe.exchange import Exchange
     from toolsync.probe.request import Request
 
@@ -42,12 +44,14 @@ class Options:
         language: of what is said.
         is_deep: whether a coding tool's kind of request is tried too, which may cost a little more.
         is_offline: whether nobody is asked.
+        is_client: whether the tools themselves are asked too, which costs a request each.
     """
 
     tools: tuple[str, ...] = ()
     language: Language = "en"
     is_deep: bool = False
     is_offline: bool = False
+    is_client: bool = False
 
 
 def doctor(session: Session, options: Options) -> Result:
@@ -59,25 +63,43 @@ def doctor(session: Session, options: Options) -> Result:
     """
     known = registry.tools(session.config.parent)
     world = _world(session)
-    seen = [look for tool in _chosen(session, known, options) for look in looks(world, tool)]
+    chosen = _chosen(session, known, options)
+    seen = [look for tool in chosen for look in looks(world, tool)]
     told = [(look, findings(look)) for look in seen]
     probes = {} if options.is_offline else _probes(told, options)
     diagnoses = [
         (look, diagnosis(look.effective, found, probes.get(_triple(look.effective)) if not is_blocked(found) else None))
         for look, found in told
     ]
-    messages = tuple(Message("warning", one.text, one.hint) for one in broken(known)) if not options.tools else ()
+    proven = _proofs(diagnoses, probes) if options.is_client else [None] * len(diagnoses)
+    messages = tuple(_said_besides(known, chosen, {look.tool.name for look in seen}, options))
     data = {
         "profile": world.profile.name if world.profile else None,
         "language": options.language,
         "is_detailed": bool(options.tools),
         "tools": [
-            _described(look, one, probes.get(_triple(look.effective)), options.language) for look, one in diagnoses
+            _described(look, one, probes.get(_triple(look.effective)), options.language, proof)
+            for (look, one), proof in zip(diagnoses, proven, strict=True)
         ],
         "probes": [_probe(probed, options.language) for probed in probes.values()],
         "fixed": [],
     }
-    return Result("doctor", data, messages, _exit_code(one for _, one in diagnoses))
+    states = [proof.state if proof else one.state for (_, one), proof in zip(diagnoses, proven, strict=True)]
+    code = _exit_code(states)
+    is_proven = any(proof is not None and proof.outcome is not None for proof in proven)
+    unproven = options.is_client and bool(options.tools) and not is_proven
+    return Result("doctor", data, messages, INCONCLUSIVE if unproven and code == DONE else code)
+
+
+def _said_besides(known: Known, chosen: Sequence[Tool], seen: Container[str], options: Options) -> Iterator[Message]:
+    """Templates that cannot be used; and tools asked for by name of which nothing can be looked at."""
+    if not options.tools:
+        yield from (Message("warning", one.text, one.hint) for one in broken(known))
+    for tool in chosen if options.tools else ():
+        if tool.name not in seen:
+            name, hint = ("asks_nobody", "asks_nobody_itself") if tool.store else ("has_no_files", "name_its_files")
+            text = tell(say(name, called=tool.title), options.language)
+            yield Message("note", text, tell(say(hint, tool=tool.name), options.language))
 
 
 def _world(session: Session) -> World:
@@ -90,7 +112,7 @@ def _world(session: Session) -> World:
     return World(session, active, profiles.profiles)
 
 
-def _chosen(session: Session, known: Known, options: Options) -> list[Any]:
+def _chosen(session: Session, known: Known, options: Options) -> list[Tool]:
     if options.tools:
         return [registry.named(known, name) for name in dict.fromkeys(options.tools)]
     try:
@@ -100,14 +122,21 @@ def _chosen(session: Session, known: Known, options: Options) -> list[Any]:
     return [tool for tool in known.values() if tool.name in remembered or registry.is_installed(tool, session.places)]
 
 
-def _exit_code(diagnoses: Iterable[Diagnosis]) -> int:
-    states = {one.state for one in diagnoses}
-    if states & {"problem", "warning"}:
+def _exit_code(states: Collection[State]) -> int:
+    if {"problem", "warning"} & {*states}:
         return PROBLEM
     return INCONCLUSIVE if "inconclusive" in states else DONE
 
 
 # Asking.
+
+
+def _proofs(
+    diagnoses: Sequence[tuple[Look, Diagnosis]], probes: Mapping[tuple[object, ...], Probed]
+) -> Sequence[Proof]:
+    from toolsync.commands.proving import proofs
+
+    return proofs([(look, one, probes.get(_triple(look.effective))) for look, one in diagnoses])
 
 
 def _triple(effective: Effective) -> tuple[object, ...]:
@@ -167,21 +196,30 @@ def _request(look: Look, *, has_bundle: bool) -> Request:
 # As data.
 
 
-def _described(look: Look, one: Diagnosis, probed: Probed | None, language: Language) -> dict[str, Any]:
+def _described(
+    look: Look, one: Diagnosis, probed: Probed | None, language: Language, proof: Proof | None
+) -> dict[str, Any]:
     effective, session = one.effective, look.world.session
     exchanges = probed.inquiry.exchanges if probed is not None and probed.inquiry is not None else ()
     return {
         "tool": effective.tool,
         "reader": effective.reader,
         "called": effective.called,
-        "state": one.state,
+        "state": proof.state if proof is not None else one.state,
         "request": _asked(effective, session, look.world.memory.key),
         "findings": [_finding(look, finding, language) for finding in one.findings],
         "ruled_out": list(one.ruled_out),
         "answered": _answered(effective, exchanges),
         "asked": [_open(tell(exchange.line, language)) for exchange in exchanges],
         "layers": [_layer(standing, session) for standing in look.standings()],
+        "client": _proven(proof, look, language) if proof is not None else None,
     }
+
+
+def _proven(proof: Proof, look: Look, language: Language) -> dict[str, Any]:
+    from toolsync.commands.proving import as_data
+
+    return as_data(proof, look, language)
 
 
 def _answered(effective: Effective, exchanges: Sequence[Exchange]) -> dict[str, Any] | None:

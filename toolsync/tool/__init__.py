@@ -16,7 +16,19 @@ from toolsync.tool.client import clients
 from toolsync.tool.model import Client, Dialect, FileRow, Layer, Processes, Reader, Request, Slot, Tool
 from toolsync.tool.tracing import layers, readers, slot, unread
 
-__all__ = ["Client", "Dialect", "FileRow", "Layer", "Processes", "Reader", "Request", "Slot", "Tool", "read_tool", "slot"]
+__all__ = [
+    "Client",
+    "Dialect",
+    "FileRow",
+    "Layer",
+    "Processes",
+    "Reader",
+    "Request",
+    "Slot",
+    "Tool",
+    "read_tool",
+    "slot",
+]
 
 
 def read_tool(
@@ -64,6 +76,7 @@ def read_tool(
         request=request(name, manifest.get("request", {}), speaks, programs),
         processes=dict(processes(name, manifest.get("processes", {}), commands, manifest.get("running", ()), programs)),
         leftovers={kind: tuple(paths) for kind, paths in manifest.get("leftovers", {}).items()},
+        clients=tuple(clients(name, manifest.get("client", []), programs)),
     )
 
 

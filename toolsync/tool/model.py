@@ -203,6 +203,7 @@ class Tool:
         request: how it asks.
         processes: the running programs of each reader; by its name.
         leftovers: the files that it leaves beside its settings, where a key can stand too; patterns, by kind.
+        clients: how its programs are asked once.
     """
 
     name: str
@@ -221,6 +222,7 @@ class Tool:
     request: Request = field(default_factory=Request)
     processes: Mapping[str, Processes] = field(default_factory=dict)
     leftovers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    clients: tuple[Client, ...] = ()
 
     @property
     def holds(self) -> tuple[str, ...]:

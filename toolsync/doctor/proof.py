@@ -1,0 +1,153 @@
+"""What the tool itself saw against what the probe saw: proven, one cause, or a difference and who may have made it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Literal
+
+from toolsync.causes import named
+from toolsync.doctor.client import Outcome
+from toolsync.doctor.diagnosis import BLOCKING, Probed
+from toolsync.doctor.look import Look
+from toolsync.doctor.model import Diagnosis, State
+from toolsync.sentence import Text, say
+from toolsync.value import frozen
+
+Verdict = Literal["proven", "same", "differs", "open"]
+"""`same`: both fail alike; `open`: the tool fails, and whether for the probe's reason nobody can tell."""
+
+_SHORTEST_WORDS = 8
+"""Fewer characters that a gateway and a tool both say may be chance."""
+
+_STALE = frozenset({"tool_not_restarted", "env_not_refreshed", "gui_env_missing"})
+"""Causes that are about programs which already run: one that is started now does not suffer from them."""
+
+
+@frozen
+class Probe:
+    """What the tool's own request came to when the probe sent it.
+
+    Attributes:
+        is_ok: whether it was answered; None where it was not sent as the tool sends it.
+        status: None where there was no answer.
+        words: what the gateway said.
+    """
+
+    is_ok: bool | None = None
+    status: int | None = None
+    words: str = ""
+
+    @property
+    def said(self) -> Text:
+        """For people."""
+        if self.is_ok is None:
+            return say("nothing_sent")
+        return str(self.status) if self.status is not None else say("no_answer")
+
+
+def probe(probed: Probed | None) -> Probe:
+    """What there is to compare with."""
+    if probed is None:
+        return Probe()
+    if probed.way.end is not None:
+        return Probe(is_ok=False)
+    inquiry = probed.inquiry
+    own = [one for one in inquiry.exchanges if one.what in ("question", "stream")] if inquiry is not None else []
+    if inquiry is None or not own:
+        return Probe(is_ok=False) if inquiry is not None and inquiry.cause else Probe()
+    told = next((one for one in own if one.is_ok), own[0])
+    return Probe(told.is_ok, told.status, str(told.words))
+
+
+def verdict(outcome: Outcome, seen: Probe, *, is_blocked: bool) -> Verdict:
+    """What the two amount to.
+
+    Args:
+        outcome: what became of asking the tool.
+        seen: what became of asking as it asks.
+        is_blocked: whether its settings alone say that it cannot work, so that nobody was asked.
+    """
+    if outcome.state == "answered":
+        return "differs" if is_blocked or seen.is_ok is False else "proven"
+    if seen.is_ok:
+        return "differs"
+    if outcome.state != "refused":
+        return "open"
+    if seen.is_ok is None:
+        return "same" if is_blocked else "open"
+    if outcome.status is not None or seen.status is None:
+        return "same" if outcome.status == seen.status else "differs"
+    return "same" if _alike(outcome.words, seen.words) else "open"
+
+
+def _alike(one: str, other: str) -> bool:
+    """Whether a tool repeats what the gateway said."""
+    tool, gateway = (re.sub(r"\W+", " ", words).strip().lower() for words in (one, other))
+    return min(len(tool), len(gateway)) >= _SHORTEST_WORDS and (tool in gateway or gateway in tool)
+
+
+def blocked(one: Diagnosis) -> str:
+    """The cause for which nobody was asked; "" where there is none."""
+    return next((each.cause for each in one.findings if each.cause in BLOCKING and each.certainty == "sure"), "")
+
+
+def state(one: Diagnosis, outcome: Outcome | None, told: Verdict | None) -> State:
+    """How it stands with the program, now that it was asked itself."""
+    if outcome is None:
+        return one.state
+    if outcome.state != "answered":
+        return "problem"
+    return "healthy" if told == "proven" and one.state == "inconclusive" else one.state
+
+
+def sentence(program: str, outcome: Outcome, seen: Probe, told: Verdict, cause: str) -> Text:
+    """The verdict for people.
+
+    Args:
+        program: as people call it.
+        outcome: what it saw.
+        seen: what the probe saw.
+        told: the verdict.
+        cause: for which nobody was probed, or "".
+    """
+    client, seconds = _client(outcome), f"{outcome.seconds:.1f}"
+    if outcome.state == "stopped":
+        return say("client_stopped", program=program, seconds=f"{outcome.seconds:.0f}", words=outcome.words or "…")
+    if outcome.state == "answered" and told == "proven":
+        return say("client_proven", program=program, words=outcome.words, seconds=seconds)
+    if outcome.state == "answered":
+        return say("client_works", program=program, words=outcome.words, probe=seen.said)
+    if told == "same" and cause:
+        return say("client_foretold", program=program, client=client, cause=cause)
+    if told == "same":
+        return say("client_same", program=program, client=client, probe=seen.said)
+    if told == "differs":
+        return say("client_fails" if seen.is_ok else "client_unlike", program=program, client=client, probe=seen.said)
+    return say("client_open", program=program, client=client, probe=seen.said)
+
+
+def _client(outcome: Outcome) -> Text:
+    words = outcome.words or say("client_silent")
+    return say("at", place=str(outcome.status), said=words) if outcome.status is not None else words
+
+
+def candidates(look: Look, one: Diagnosis, outcome: Outcome, seen: Probe) -> Iterator[Text]:
+    """Who may have made the difference: layers, programs that run, and what only one of the two sends."""
+    works = outcome.state == "answered"
+    for standing in look.standings():
+        if standing.seen.is_projects and standing.wins:
+            file = look.world.session.shown(standing.seen.file)
+            yield say("client_other_folder", file=file, sets=", ".join(standing.wins))
+    if works and seen.is_ok is None and not blocked(one):
+        yield say("client_unkeyed")
+    if works and blocked(one):
+        yield say("client_misjudged", cause=named(blocked(one)).slug)
+    if any(each.kind == "login" or each.value is None for each in one.effective.credentials):
+        yield say("client_own_login")
+    if works:
+        return
+    stale = [each for each in one.findings if each.cause in _STALE]
+    yield from (line for each in stale for line in each.evidence)
+    yield say("client_own_request", tool=look.tool.name)
+    yield say("client_out_of_sight")
