@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 import toolsync
-from toolsync import sentence
+from toolsync import document, sentence
+from toolsync.address import normal
+from toolsync.errors import DocumentError, ProfileError
 from toolsync.sentence import reported, say, tell
 
 ROWS = sentence.rows()
@@ -65,3 +67,49 @@ def test_what_others_say_is_quoted_where_nobody_translated_it() -> None:
     known, unknown = reported("the address is empty"), reported("expected a value")
     assert (tell(known), tell(known, "zh")) == ("the address is empty", "地址为空")
     assert (tell(unknown), tell(unknown, "zh")) == ("expected a value", "expected a value")
+
+
+REFUSED = {
+    "jsonc": ["{", "[1", "{'a':1}", '{"a" 1}', '{"a":1 "b":2}', '{"a":1}}', "{a:1}", '{"a":NaN}', '{"a":True}', "/* x"],
+    "toml": [
+        "a = 1\na = 2",
+        "[a]\n[a]",
+        "a",
+        "[a",
+        "a = ",
+        'a = "\\x"',
+        'a = "',
+        "a = [1",
+        "a = {b=1",
+        "= 1",
+        "a = 1 2",
+    ],
+}
+FAULTS = {
+    "json": ['{"a":1,}', "// x\n{}"],
+    "json-no-bom": ["\ufeff{}"],
+}
+
+
+def _reasons() -> Iterator[str]:
+    for format, texts in REFUSED.items():
+        for text in texts:
+            with pytest.raises(DocumentError) as caught:
+                document.parse(text.encode(), format)
+            yield caught.value.reason
+    for format, texts in FAULTS.items():
+        for text in texts:
+            fault = document.parse(text.encode(), format).fault
+            assert fault is not None, text
+            yield fault.reason
+
+
+def test_what_the_readers_of_files_say_is_known_in_chinese() -> None:
+    assert [reason for reason in _reasons() if not re.search("[\u4e00-\u9fff]", tell(reported(reason), "zh"))] == []
+
+
+def test_what_is_wrong_with_an_address_is_known_in_chinese() -> None:
+    for base in ("", "gw.example", "http://a b", "http://gw:x", "http://u:p@gw", "http://gw/?a=1", "http://gw/../x"):
+        with pytest.raises(ProfileError) as caught:
+            normal(base)
+        assert re.search("[\u4e00-\u9fff]", tell(reported(caught.value.message), "zh")), caught.value.message

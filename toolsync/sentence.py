@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -48,7 +48,7 @@ def tell(text: Text, language: Language = "en") -> str:
         return text
     if text.name == _OTHERS:
         said = tell(text.values["said"])
-        return str(_catalogue()[_OTHERS].get(said, said)) if language == "zh" else said
+        return _translated(said) if language == "zh" else said
     values = text.values
     return _PLACEHOLDER.sub(lambda match: tell(values[match[1]], language), rows()[text.name][language])
 
@@ -56,6 +56,15 @@ def tell(text: Text, language: Language = "en") -> str:
 def reported(said: str) -> Text:
     """What another part of toolsync says, in its English: Chinese where the catalogue knows the sentence."""
     return Sentence(_OTHERS, {"said": said})
+
+
+def _translated(said: str) -> str:
+    """In Chinese, by the row that is the sentence, or that is once its placeholders are filled; else as it stands."""
+    for pattern, chinese in _translations():
+        match = pattern.fullmatch(said)
+        if match is not None:
+            return _PLACEHOLDER.sub(lambda name, match=match: str(match[name[1]]), chinese)
+    return said
 
 
 def rows() -> Mapping[str, Mapping[Language, str]]:
@@ -73,3 +82,16 @@ def _catalogue() -> Mapping[str, Any]:
 
     file = resources.folder("templates") / "causes" / "evidence.toml"
     return tomli.loads(file.read_text(encoding="utf-8"))
+
+
+@cache
+def _translations() -> Sequence[tuple[re.Pattern[str], str]]:
+    """Each row of `reported` as a pattern, those without placeholders first."""
+    table: Mapping[str, str] = _catalogue()[_OTHERS]
+    plainest_first = sorted(table, key=lambda english: english.count("{"))
+    return [(_pattern(english), table[english]) for english in plainest_first]
+
+
+def _pattern(english: str) -> re.Pattern[str]:
+    """The sentence, with any text where a placeholder stands."""
+    return re.compile(re.sub(r"\\{([a-z_]+)\\}", r"(?P<\1>.+)", re.escape(english)), re.DOTALL)

@@ -153,10 +153,10 @@ def diagnosed(stage: Stage, *options: str) -> Diagnosed:
     return Diagnosed(code, out, err, tuple(stage.listeners.asked[before:]))
 
 
-def examined(stage: Stage) -> Diagnosed:
+def examined(stage: Stage, *options: str) -> Diagnosed:
     """The same; and if nothing is found, once more with `--deep`, as people do who know that something is wrong."""
-    said = diagnosed(stage)
-    return said if said.causes else diagnosed(stage, "--deep")
+    said = diagnosed(stage, *options)
+    return said if said.causes else diagnosed(stage, "--deep", *options)
 
 
 def run(stage: Stage, *arguments: str) -> tuple[int, str, str]:

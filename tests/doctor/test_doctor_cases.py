@@ -29,16 +29,17 @@ def test_doctor_cases_are_healthy_once_mended(tmp_path: Path, row: dict[str, Any
     is_healthy_once_mended(tmp_path, row)
 
 
-def names_the_cause(tmp_path: Path, row: dict[str, Any]) -> None:
+def names_the_cause(tmp_path: Path, row: dict[str, Any], *options: str) -> Diagnosed:
     """The expected cause comes first, none that must not, with few requests, and without the key."""
     with realised(tmp_path, row) as stage:
-        said = examined(stage)
+        said = examined(stage, *options)
         key = str(stage.filled(row["config"])["key"].get("value") or "")
     assert said.code in (0, 1, 3), said.err
     assert next(iter(said.causes), "none") in (row["expected_cause"], *row["also_acceptable"]), said.causes
     assert set(said.causes) & {*row["must_not_diagnose"]} == set()
     assert spent(said) == []
     assert leaks(said, key) == []
+    return said
 
 
 def is_healthy_once_mended(tmp_path: Path, row: dict[str, Any]) -> None:

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from toolsync.probe.body import shown
 from toolsync.probe.failure import CERTIFICATE
 from toolsync.probe.step import SECONDS, Place, Step, since
-from toolsync.sentence import Text, say
+from toolsync.sentence import Text, reported, say
 
 _HANDSHAKE_SECONDS = 5.0
 
@@ -52,7 +52,7 @@ def encrypted(connect: Connect, place: Place, context: ssl.SSLContext) -> tuple[
         return Step("encryption", str(place), "", version, since(started)), None
     except ssl.SSLCertVerificationError as error:
         cause, _ = CERTIFICATE.get(error.verify_code, ("tls_untrusted_ca", ""))
-        return end(cause, shown(error.verify_message)), _certificate(connect, place.host)
+        return end(cause, reported(shown(error.verify_message))), _certificate(connect, place.host)
     except (ssl.SSLError, OSError) as error:
         if _answers_plainly(connect):
             return end("scheme_mismatch", say("plain_http")), None

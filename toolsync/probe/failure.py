@@ -73,7 +73,7 @@ def _broken(error: Exception, where: Text, *, is_proxy: bool) -> Verdict:
                 return Verdict("no_connection", say("connection_broken", where=where), _HTTP_HINT, "scheme_mismatch")
             case OSError(strerror=str(reason)):
                 cause = _by("connect_timeout", is_proxy=is_proxy)
-                return _unconnected(say("unconnected_for", where=where, reason=shown(reason)), cause, where)
+                return _unconnected(say("unconnected_for", where=where, reason=reported(shown(reason))), cause, where)
     return _unconnected(say("unconnected", where=where), _by("connect_timeout", is_proxy=is_proxy), where)
 
 

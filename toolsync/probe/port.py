@@ -13,7 +13,7 @@ from typing import Any
 from toolsync.deadline import answered
 from toolsync.probe.body import shown
 from toolsync.probe.step import SECONDS, Place, Step, since
-from toolsync.sentence import Text, say
+from toolsync.sentence import Text, reported, say
 
 Address = tuple[int, tuple[Any, ...]]
 """Family, and what `connect` takes."""
@@ -27,7 +27,7 @@ def resolved(place: Place) -> tuple[Step, Sequence[Address]]:
     except TimeoutError:
         return _unknown(place, say("silent", seconds=f"{SECONDS:g}"), started), ()
     except (OSError, UnicodeError) as error:
-        return _unknown(place, shown(str(getattr(error, "strerror", None) or error)), started), ()
+        return _unknown(place, reported(shown(str(getattr(error, "strerror", None) or error))), started), ()
     numbers = {str(where[0]): (family, where) for family, _, _, _, where in found if family in _FAMILIES}
     if not numbers:
         return _unknown(place, say("no_address"), started), ()
@@ -81,7 +81,7 @@ class Try:
                 return say("number_refused", number=self.number)
             case "timeout":
                 return say("number_silent", number=self.number, seconds=f"{SECONDS:g}")
-        return f"{self.number}: {self.fault}"
+        return say("at", place=self.number, said=reported(self.fault))
 
 
 def tried(address: Address) -> Try:

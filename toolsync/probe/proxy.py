@@ -10,7 +10,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from toolsync.probe.body import shown
 from toolsync.probe.encryption import Connect, shaken
 from toolsync.probe.step import SECONDS, Place, Step, since
-from toolsync.sentence import Text, say
+from toolsync.sentence import Text, reported, say
 
 PORTS = {"http": 80, "https": 443, "socks5": 1080, "socks5h": 1080}
 """The schemes that clients know, and where each lives by default."""
@@ -27,7 +27,7 @@ def met(proxy: str) -> tuple[Step, SplitResult]:
     try:
         socket.create_connection((address.hostname, port), SECONDS).close()
     except OSError as error:
-        said = shown(error.strerror) if error.strerror else say("silent", seconds=f"{SECONDS:g}")
+        said = reported(shown(error.strerror)) if error.strerror else say("silent", seconds=f"{SECONDS:g}")
         return Step("proxy", target, "proxy_unreachable", said, since(started), is_end=True), address
     return Step("proxy", target, "", say("open"), since(started)), address
 
@@ -55,7 +55,7 @@ def tunnel(proxy: SplitResult, place: Place) -> tuple[Step | None, Connect | Non
         connection, status = _asked(proxy, place)
         connection.close()
     except OSError as error:
-        return end("proxy_unreachable", shown(error.strerror) if error.strerror else say("broke_off")), None
+        return end("proxy_unreachable", reported(shown(error.strerror)) if error.strerror else say("broke_off")), None
     if status == 200:  # noqa: PLR2004  the tunnel stands (RFC 9110, 9.3.6)
         return None, lambda: _asked(proxy, place)[0]
     cause = "proxy_auth_required" if status == 407 else "proxy_unreachable"  # noqa: PLR2004  RFC 9110, 15.5.8
