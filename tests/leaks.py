@@ -101,6 +101,11 @@ ALLOWED: Sequence[tuple[str, str, str]] = (
         "a program that the test invents, and that prints a key",
     ),
     (
+        r"acceptance/test_exec.py::",
+        r"file machine-0/home/(keeper|\.claude/settings\.json)",
+        "a program that the test invents, and that prints a key; and the user's own key, in a file that is only read",
+    ),
+    (
         r"acceptance/test_led_out.py::",
         r"file machine-0/home/(bin/(give|count)|\.codex/config\.toml)",
         "a program that the test invents, and that prints a key; and the plaintext way, agreed to",

@@ -191,8 +191,10 @@ def _told(session: Session, tool: Tool, reader: Reader, conflict: Conflict) -> s
         return f"{name} would find no {what}: a file of its own hides the variable"
     is_secret = what in ("key", "headers") or looks_secret(answer.slot)
     value = "" if is_secret else f" '{on_one_line(answer.value, limit=200)}'"
-    where = f"{session.shown(answer.file)} sets" if answer.file else "there stands"
-    return f"{name} would use another {what}{value}: {where} {on_one_line(answer.slot, limit=200)}"
+    if answer.slot.startswith("="):
+        return f"{name} would use another {what}{value}, its own default"
+    where = session.shown(answer.file) if answer.file else "the environment"
+    return f"{name} would use another {what}{value}: {where} sets {on_one_line(answer.slot, limit=200)}"
 
 
 def _counts(reader: Reader, variable: Variable, found: Mapping[str, Answer], trees: Sequence[Tree]) -> bool:

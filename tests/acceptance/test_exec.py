@@ -1,0 +1,274 @@
+"""`exec` and `hook`: a program gets what it needs of gateway and key, and nothing else does."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+
+import pytest
+
+from tests.acceptance.machine import ADDRESS, KEY, Machine, Ran
+from tests.key_print import program
+from tests.keys import invented
+from toolsync import program as programs
+
+OTHER = invented("other")
+CLAUDE = {
+    "ANTHROPIC_BASE_URL": ADDRESS,
+    "ANTHROPIC_AUTH_TOKEN": KEY,
+    "ANTHROPIC_API_KEY": "",
+    "ANTHROPIC_MODEL": "some-model",
+}
+ANYBODY = {
+    "OPENAI_BASE_URL": f"{ADDRESS}/v1",
+    "OPENAI_API_BASE": f"{ADDRESS}/v1",
+    "OPENAI_API_KEY": KEY,
+    "ANTHROPIC_BASE_URL": ADDRESS,
+    "ANTHROPIC_AUTH_TOKEN": KEY,
+    "TOOLSYNC_API_KEY": KEY,
+}
+Started = Callable[..., tuple[Ran, list[str], dict[str, str]]]
+
+
+@pytest.fixture
+def started(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> Started:
+    """Runs `exec` up to the program: how it ended, the program's argv, and what was set beside the machine's own."""
+    came: list[tuple[Sequence[str], Mapping[str, str]]] = []
+
+    def become(argv: Sequence[str], environ: Mapping[str, str]) -> int:
+        came.append((argv, environ))
+        return 0
+
+    def run(*arguments: str) -> tuple[Ran, list[str], dict[str, str]]:
+        came.clear()
+        ran = machine.toolsync("exec", *arguments)
+        if not came:
+            return ran, [], {}
+        argv, environ = came[0]
+        own = {**machine._environ(), "PYTEST_CURRENT_TEST": environ.get("PYTEST_CURRENT_TEST")}
+        return ran, [*argv], {name: value for name, value in environ.items() if own.get(name) != value}
+
+    monkeypatch.setattr(programs, "become", become)
+    return run
+
+
+# What is set.
+
+
+@pytest.mark.parametrize("name", ["claude", "/opt/bin/claude", "C:\\npm\\claude.cmd", "CLAUDE.EXE"])
+def test_a_tool_known_by_its_program_gets_what_it_takes(started: Started, name: str) -> None:
+    ran, argv, environ = started("--", name, "-p", "a b", "--json", "--profile", "x")
+    assert (ran.said, environ) == ((0, ""), CLAUDE)
+    assert argv == [name, "-p", "a b", "--json", "--profile", "x"]
+
+
+def test_a_program_that_nobody_knows_gets_what_libraries_take(machine: Machine, started: Started) -> None:
+    machine.environ |= {"ANTHROPIC_API_KEY": OTHER, "OPENAI_ORG_ID": "org"}
+    _, argv, environ = started("python", "-c", "pass", "--", "--tool", "x")
+    assert (argv, environ) == (["python", "-c", "pass", "--", "--tool", "x"], ANYBODY)
+
+
+def test_a_key_of_the_users_own_does_not_go_along(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine.environ |= {"ANTHROPIC_API_KEY": OTHER, "OPENAI_API_KEY": OTHER, "UNRELATED": "x"}
+    seen: dict[str, str] = {}
+    monkeypatch.setattr(programs, "become", lambda _, environ: seen.update(environ) or 0)
+    machine.toolsync("exec", "python")
+    assert (OTHER in seen.values(), seen["UNRELATED"]) == (False, "x")
+
+
+@pytest.mark.parametrize(
+    ("rest", "expected"),
+    [
+        pytest.param("", {}, id="it asks for the key itself"),
+        pytest.param("enabled = false", {}, id="switched off"),
+    ],
+)
+def test_codex_is_given_no_key_that_it_does_not_look_for(
+    machine: Machine, started: Started, rest: str, expected: dict[str, str]
+) -> None:
+    machine.profile(f"[profiles.work.tool.codex]\n{rest}\n")
+    assert started("codex")[1:] == (["codex"], expected)
+
+
+def test_codex_is_given_the_variable_that_its_file_names(machine: Machine, started: Started) -> None:
+    machine.profile('[profiles.work.tool.codex]\nkey_way = "env"\n')
+    machine.toolsync("apply", "--tool", "codex", "--yes", "--force")
+    assert started("codex")[1:] == (["codex"], {"TOOLSYNC_API_KEY": KEY})
+
+
+def test_a_tool_that_its_own_file_leads_elsewhere_is_given_no_key(machine: Machine, started: Started) -> None:
+    machine.profile('[profiles.work.tool.codex]\nkey_way = "env"\n')
+    ran, argv, _ = started("codex")
+    assert (ran.code, argv) == (2, [])
+    assert ran.err == (
+        "error: Codex CLI would use another provider 'openai', its own default\n"
+        "  hint: `toolsync apply --profile work --tool codex` sets that file, or take it out there.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        pytest.param(
+            {"env": {"ANTHROPIC_BASE_URL": "https://else.example"}},
+            "would use another address 'https://else.example': ~/.claude/settings.json sets env.ANTHROPIC_BASE_URL",
+            id="another address",
+        ),
+        pytest.param(
+            {"env": {"ANTHROPIC_AUTH_TOKEN": OTHER}},
+            "would use another key: ~/.claude/settings.json sets env.ANTHROPIC_AUTH_TOKEN",
+            id="another key",
+        ),
+        pytest.param(
+            {"env": {"ANTHROPIC_AUTH_TOKEN": ""}},
+            "would find no key: a file of its own hides the variable",
+            id="a key that is hidden",
+        ),
+        pytest.param(
+            {"apiKeyHelper": "echo x"},
+            "would use another key: ~/.claude/settings.json sets apiKeyHelper",
+            id="a helper of the user's",
+        ),
+        pytest.param(
+            {"env": {"CLAUDE_CODE_USE_BEDROCK": "1"}},
+            "would use another cloud '1': ~/.claude/settings.json sets env.CLAUDE_CODE_USE_BEDROCK",
+            id="a cloud",
+        ),
+    ],
+)
+def test_a_file_that_wins_over_the_environment_is_named(
+    machine: Machine, started: Started, settings: dict[str, object], said: str
+) -> None:
+    machine.write(".claude/settings.json", json.dumps(settings))
+    ran, argv, _ = started("claude")
+    assert (ran.code, argv, ran.err.splitlines()[0]) == (2, [], f"error: Claude Code {said}")
+
+
+def test_another_model_is_the_users_own_affair(machine: Machine, started: Started) -> None:
+    machine.write(".claude/settings.json", '{"env": {"ANTHROPIC_MODEL": "mine"}}')
+    ran, _, environ = started("claude")
+    assert "ANTHROPIC_MODEL" not in environ
+    assert ran.err.splitlines()[0] == (
+        "warning: Claude Code would use another model 'mine': ~/.claude/settings.json sets env.ANTHROPIC_MODEL"
+    )
+
+
+def test_a_tool_that_is_applied_is_given_nothing_that_its_file_hides(machine: Machine, started: Started) -> None:
+    machine.toolsync("apply", "--tool", "claude-code", "--yes", "--force")
+    assert started("claude")[1:] == (["claude"], {})
+
+
+def test_a_file_that_cannot_be_read_is_named(machine: Machine, started: Started) -> None:
+    machine.write(".claude/settings.json", "{")
+    ran, argv, _ = started("claude")
+    assert (ran.code, argv) == (2, [])
+    assert ran.err.startswith("error: ~/.claude/settings.json:1:")
+
+
+def test_what_the_profile_says_of_the_network_goes_along(machine: Machine, started: Started) -> None:
+    machine.profile('[profiles.work.network]\nproxy = "http://proxy.example:3128"\nca_bundle = "~/ca.pem"\n')
+    _, _, environ = started("claude")
+    assert (environ["HTTPS_PROXY"], environ["https_proxy"]) == ("http://proxy.example:3128",) * 2
+    assert environ["NODE_EXTRA_CA_CERTS"] == str(machine.home / "ca.pem")
+
+
+REFUSED = [
+    pytest.param(("--tool", "nope", "x"), "unknown tool 'nope'", id="an unknown tool"),
+    pytest.param(("--tool", "codex", "x"), "Codex CLI takes nothing from its environment", id="a tool without a need"),
+    pytest.param(("--profile", "nope", "x"), "there is no profile 'nope'", id="an unknown profile"),
+    pytest.param((), "Missing argument", id="no program"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "said"), REFUSED)
+def test_what_cannot_be_run_is_refused(started: Started, arguments: tuple[str, ...], said: str) -> None:
+    ran, argv, _ = started(*arguments)
+    assert (ran.code, argv) == (2, [])
+    assert said in ran.err
+
+
+def test_a_key_that_cannot_be_had_starts_nothing(machine: Machine, started: Started) -> None:
+    machine.profile(key="env:UNSET_KEY")
+    ran, argv, _ = started("claude")
+    assert (ran.code, argv) == (2, [])
+    assert ran.err.startswith("error: env:UNSET_KEY: the variable is not set")
+
+
+# The program itself.
+
+
+@pytest.fixture
+def real(machine: Machine) -> Callable[..., subprocess.CompletedProcess[bytes]]:
+    """Runs `exec` in a process of its own, with the key from a program's output."""
+    source = machine.write("keeper", f"#!/bin/sh\necho {KEY}\n")
+    source.chmod(0o700)
+    machine.profile(key=f"command:{source}")
+
+    def run(*arguments: str, **options: object) -> subprocess.CompletedProcess[bytes]:
+        environ = {**machine._environ(), "PATH": "/usr/bin:/bin"}
+        argv = [*program(is_isolated=False), "exec", *arguments]
+        return subprocess.run(argv, env=environ, capture_output=True, timeout=30, check=False, **options)  # type: ignore[call-overload, no-any-return]
+
+    return run
+
+
+LOOK = """
+import json, os, sys
+key, holders, lines = sys.stdin.buffer.read().strip(), [], []
+for pid in filter(str.isdigit, os.listdir("/proc")):
+    try:
+        lines.append(open(f"/proc/{pid}/cmdline", "rb").read())
+        if key in open(f"/proc/{pid}/environ", "rb").read():
+            holders.append("itself" if int(pid) == os.getpid() else lines[-1].decode())
+    except OSError:
+        pass
+print(json.dumps({
+    "argv": sys.argv[1:],
+    "the key is in a command line": any(key in line for line in lines),
+    "the key is in the environment of": holders,
+    "open descriptors": [number for number in range(3, 64) if os.path.exists(f"/proc/self/fd/{number}")],
+}))
+sys.exit(7)
+"""
+
+
+def test_the_program_stands_in_the_place_of_toolsync(real: Callable[..., subprocess.CompletedProcess[bytes]]) -> None:
+    told = ["", "a b", "$(id)", "é", "--", "--json"]
+    done = real("--", sys.executable, "-I", "-c", LOOK, *told, input=KEY.encode())
+    assert (done.returncode, done.stderr) == (7, b"")
+    assert json.loads(done.stdout) == {
+        "argv": told,
+        "the key is in a command line": False,
+        "the key is in the environment of": ["itself"],
+        "open descriptors": [],
+    }
+
+
+def test_signals_and_locale_are_as_they_were(real: Callable[..., subprocess.CompletedProcess[bytes]]) -> None:
+    done = real("sh", "-c", "grep SigIgn /proc/self/status; env | grep -c LC_; kill -TERM $$")
+    assert done.returncode == -15
+    assert done.stdout.split() == [b"SigIgn:", b"0" * 16, b"0"]
+
+
+ENDS = [
+    pytest.param(("nope",), 127, "there is no program 'nope' on PATH", id="not on PATH"),
+    pytest.param(("./nope",), 127, "'./nope' cannot be run: No such file or directory", id="no such file"),
+    pytest.param(("./shut",), 126, "'./shut' cannot be run: Permission denied", id="not executable"),
+    pytest.param(("./text",), 126, "'./text' cannot be run: Exec format error", id="no program"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "code", "said"), ENDS)
+def test_a_program_that_cannot_be_run_ends_as_in_a_shell(
+    machine: Machine,
+    real: Callable[..., subprocess.CompletedProcess[bytes]],
+    arguments: tuple[str, ...],
+    code: int,
+    said: str,
+) -> None:
+    machine.write("project/shut", "#!/bin/sh\n")
+    machine.write("project/text", "what is this\n").chmod(0o755)
+    done = real(*arguments, cwd=machine.project)
+    assert (done.returncode, done.stderr.decode().splitlines()[0]) == (code, f"error: {said}")
