@@ -47,7 +47,7 @@ memories = st.builds(
     Memory,
     st.binary(min_size=32, max_size=32),
     st.none() | texts,
-    st.dictionaries(texts, files, max_size=3),
+    st.dictionaries(texts.map("/{}".format), files, max_size=3),
     st.dictionaries(texts, texts, max_size=3),
 )
 
@@ -140,6 +140,10 @@ def _stranger(data: dict[str, Value]) -> None:
     data["files"]["/a"] = {"created": "yes", "mode": None, "folders": [], "layers": []}
 
 
+def _folderless(data: dict[str, Value]) -> None:
+    data["files"]["config.toml"] = {"created": True, "mode": None, "folders": [], "layers": []}
+
+
 def _kept_secret(data: dict[str, Value]) -> None:
     value = data["files"]["/home/u/.codex/config.toml"]["layers"][0]["values"][1]
     value["origin"], value["origin_kept"], value["entry"] = "sk-put-by-hand", "memory", ""
@@ -155,6 +159,7 @@ def _kept_secret(data: dict[str, Value]) -> None:
         ),
         pytest.param(_short_key, "damaged, $.key breaks the rule 'pattern'", id="short key"),
         pytest.param(_stranger, "damaged, $.files['/a'].created breaks the rule 'type'", id="wrong type"),
+        pytest.param(_folderless, "damaged, a file without the folder that it is in", id="a path that depends"),
         pytest.param(_kept_secret, "damaged, key: this text must not be remembered here", id="a secret put in"),
     ],
 )

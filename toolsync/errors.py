@@ -146,3 +146,7 @@ class BugError(ToolsyncError):
 
 class MemoryFileError(ToolsyncError):
     """What toolsync remembers of earlier applies cannot be read."""
+
+
+class DamagedMemoryError(MemoryFileError):
+    """It is no longer what toolsync wrote."""

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from toolsync import disk, remembered
 from toolsync.document.conforming import surely_conforms
-from toolsync.errors import MemoryFileError
+from toolsync.errors import DamagedMemoryError, FileError, MemoryFileError
 from toolsync.masking import printable
 from toolsync.remembered import Memory
 from toolsync.resources import schema
 
-_ASIDE = "Move it away to begin anew; what was applied before can then no longer be undone."
+_ASIDE = "`toolsync apply --new-memory` sets it aside and begins anew; what was applied before cannot be undone then."
 
 
 def path_in(state_dir: Path) -> Path:
@@ -33,7 +33,22 @@ def read(path: Path) -> Memory:
         MemoryFileError: it is damaged, or a newer toolsync wrote it.
         FileError: it cannot be read.
     """
-    return parsed(disk.read(path))
+    return parsed(seen(path))
+
+
+def seen(path: Path) -> disk.Snapshot:
+    """Memory's file as it stands.
+
+    Raises:
+        DamagedMemoryError: a folder, a device or something huge stands there.
+        FileError: it cannot be read.
+    """
+    try:
+        return disk.read(path)
+    except FileError as error:
+        if isinstance(error.__cause__, OSError):  # the system's word on it says what to do
+            raise
+        raise DamagedMemoryError(error.message, hint=_ASIDE) from error
 
 
 def parsed(snapshot: disk.Snapshot) -> Memory:
@@ -48,16 +63,16 @@ def parsed(snapshot: disk.Snapshot) -> Memory:
     try:
         data = json.loads(snapshot.raw)
     except (ValueError, RecursionError) as error:  # bytes that are no UTF-8 included
-        raise MemoryFileError(f"{name}: damaged, it is no JSON ({printable(str(error))})", hint=_ASIDE) from error
+        raise DamagedMemoryError(f"{name}: damaged, it is no JSON ({printable(str(error))})", hint=_ASIDE) from error
     if isinstance(data, dict) and isinstance(data.get("version"), int) and data["version"] > remembered.VERSION:
         raise MemoryFileError(f"{name}: a newer toolsync wrote it", hint="Update toolsync, and run the command again.")
     problem = _problem(data)
     if problem:
-        raise MemoryFileError(f"{name}: damaged, {problem}", hint=_ASIDE)
+        raise DamagedMemoryError(f"{name}: damaged, {problem}", hint=_ASIDE)
     try:
         return remembered.from_json(data)
     except ValueError as error:
-        raise MemoryFileError(f"{name}: damaged, {printable(str(error))}", hint=_ASIDE) from error
+        raise DamagedMemoryError(f"{name}: damaged, {printable(str(error))}", hint=_ASIDE) from error
 
 
 def _problem(data: object) -> str:
@@ -83,7 +98,7 @@ def set_aside(path: Path) -> Path:
         FileError: it cannot be moved.
     """
     names = (path.with_name(f"{path.name}.damaged{number or ''}") for number in range(1000))
-    aside = next(name for name in names if not name.exists())
+    aside = next(name for name in names if not disk.is_there(name))
     try:
         disk.replace(path, aside)
     except OSError as error:

@@ -8,6 +8,7 @@ import hmac
 import json
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import field, replace
+from pathlib import Path
 from typing import Any, Literal
 
 from toolsync.document.data import Value
@@ -244,6 +245,8 @@ def from_json(data: Mapping[str, Any]) -> Memory:
 
 
 def _file_from(path: str, data: Mapping[str, Any]) -> FileMemory:
+    if not (path.startswith("/") or Path(path).is_absolute()):  # it would mean another file in each folder
+        raise ValueError("a file without the folder that it is in")
     return FileMemory(
         created=data["created"],
         mode=None if data["mode"] is None else int(data["mode"], 8),

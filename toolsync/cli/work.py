@@ -33,6 +33,7 @@ def apply(
     fix_gitignore: Annotated[
         bool, typer.Option("--fix-gitignore", help="Let git ignore the files that will hold the key.")
     ] = False,
+    new_memory: Annotated[bool, typer.Option("--new-memory", help="Set one aside that cannot be read.")] = False,
     json: Json = False,
 ) -> None:
     """Set every tool to the profile.
@@ -41,8 +42,10 @@ def apply(
     about; the gateway is pinged; then all files are written, or none. Consent to a copy of the key lasts until `undo`.
     """
     from toolsync.commands import apply as command
+    from toolsync.commands.recovering import begun_anew
 
     session = run.session()
+    news = begun_anew(session) if new_memory else ()
     wish = Wish(profile, tuple(tool or ()), allow_plaintext, fix_gitignore)
     options = command.Options(ping=not no_ping, force=force)
 
@@ -50,7 +53,7 @@ def apply(
         planned = command.plan(session, wish, options)
         if yes and not lose_old_values:
             command.stop_at_loss(planned)
-        return planned
+        return replace(planned, asides=(*news, *planned.asides))
 
     planned = plan(wish)
     asking = [skipped.tool.title for skipped in planned.skipped if skipped.needs_consent]

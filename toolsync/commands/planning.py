@@ -89,7 +89,7 @@ def plan_apply(session: Session, wish: Wish, shelves: Shelves | None = None) -> 
     """
     profiles = session.profiles()
     profile = profiles.get(wish.profile)
-    snapshot = disk.read(memories.path_in(session.state))
+    snapshot = memories.seen(memories.path_in(session.state))
     memory = memories.parsed(snapshot)
     known = registry.tools(session.config.parent)
     shelves = shelves or Shelves(session)
@@ -203,7 +203,7 @@ def plan_undo(session: Session, tools: Sequence[str]) -> Plan:
         DocumentError, FileError: a file cannot be read or edited; names it.
         PlanRefusedError: the result would do harm.
     """
-    snapshot = disk.read(memories.path_in(session.state))
+    snapshot = memories.seen(memories.path_in(session.state))
     memory = memories.parsed(snapshot)
     remembered = remembered_tools(memory)
     for name in tools:

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from toolsync import disk, transaction
+from toolsync import memory as memories
 from toolsync.commands.tracing import Notice
+from toolsync.errors import DamagedMemoryError
 from toolsync.session import Session
 from toolsync.store import token_now
-from toolsync.transaction import Recovery
+from toolsync.transaction import Recovery, lock
+
+_WAIT_SECONDS = 10.0
 
 
 def recovered(session: Session) -> tuple[Notice, ...]:
@@ -19,6 +23,24 @@ def recovered(session: Session) -> tuple[Notice, ...]:
     """
     recovery = transaction.recover(session.state, token_now=token_now)
     return () if recovery is None else tuple(_notices(recovery))
+
+
+def begun_anew(session: Session) -> tuple[Notice, ...]:
+    """Set a memory that cannot be read aside, for a person said so; where it lies now. One that can be read stays.
+
+    Raises:
+        MemoryFileError: a newer toolsync wrote it.
+        FileError, TransactionError: it cannot be moved, or another toolsync is at work.
+    """
+    path = memories.path_in(session.state)
+    try:
+        memories.read(path)
+    except DamagedMemoryError:
+        with lock.held(session.state, _WAIT_SECONDS):
+            aside = memories.set_aside(path)
+        text = f"what was remembered lies in {disk.shown(aside)} now: what stands in the files already counts as yours"
+        return (Notice("", text),)
+    return ()
 
 
 def _notices(recovery: Recovery) -> Iterator[Notice]:
