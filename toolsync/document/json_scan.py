@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -50,6 +50,11 @@ class Node:
     def comments(self) -> tuple[Span, ...]:
         """The comments between its members or items."""
         return self._inside.comments if self.bracket else ()
+
+    def enter(self, path: Sequence[object]) -> None:
+        """Look at once into what lies on the way along `path`: it is then gone through once, not twice."""
+        if self.bracket and "_inside" not in self.__dict__:
+            self.__dict__["_inside"] = _inside(self.text, self.start, self.bracket, path)
 
     @cached_property
     def _inside(self) -> _Inside:
@@ -114,7 +119,7 @@ def _node(text: str, at: int) -> Node:
     return Node(text, at, text[at] if text[at] in "{[" else "")
 
 
-def _inside(text: str, start: int, bracket: str) -> _Inside:
+def _inside(text: str, start: int, bracket: str, ahead: Sequence[object] = ()) -> _Inside:
     entries: list[Entry] = []
     notes: list[Span] = []
     at = _over_gap(text, start + 1, notes)
@@ -127,6 +132,8 @@ def _inside(text: str, start: int, bracket: str) -> _Inside:
             colon = _over_gap(text, key_end, notes)
             at = _over_gap(text, colon + 1, notes)
         value = _node(text, at)
+        if ahead and key == ahead[0]:
+            value.enter(ahead[1:])
         at = _over_gap(text, value.end, notes)
         comma = at if text[at] == "," else None
         entries.append(Entry(entry_start, key, key_end, value, comma))

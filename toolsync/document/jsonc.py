@@ -160,6 +160,8 @@ class JsoncDocument(Document):
     def _chain(self, path: KeyPath) -> list[Node]:
         """The nodes from the root towards `path`, as far as they are there."""
         chain = [self._root] if self._root else []
+        for root in chain:
+            root.enter(path)
         for depth in range(1, len(path) + 1):
             entry = self._entry(chain[-1], path[:depth]) if chain else None
             if entry is None:
