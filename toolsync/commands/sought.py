@@ -18,6 +18,7 @@ from toolsync.leaks.secret import SHORTEST
 from toolsync.masking import fingerprint, is_reference, learn
 from toolsync.profile import KeyRef
 from toolsync.remembered import Memory, vault_names
+from toolsync.secret import former
 from toolsync.secret.index import known_names
 from toolsync.session import Session
 from toolsync.value import frozen
@@ -79,6 +80,7 @@ class _Gathering:
         self._session, self._warnings, self._quick = session, warnings, quick
         self.known: dict[str, Known] = {}
         self.is_whole = True
+        self._is_shut = False  # a keyring that did not answer once is not waited for again
 
     def add_keys(self) -> None:
         """Those that a profile names, and those that were stored from here."""
@@ -89,7 +91,8 @@ class _Gathering:
             self._add_quickly([one for one in wanted if one.kind != "command"])
             return
         for one in wanted:
-            self._add_key(one, is_used=one in references)
+            if one.kind != "keyring" or not self._is_shut:
+                self._add_key(one, is_used=one in references)
 
     def _references(self) -> tuple[KeyRef, ...]:
         if not disk.exists(self._session.config):
@@ -101,23 +104,37 @@ class _Gathering:
             return ()
 
     def _add_quickly(self, references: list[KeyRef]) -> None:
-        def found() -> list[tuple[KeyRef, str]]:
-            return [pair for one in references for pair in self._had(one)]
+        missed: list[str] = []
+
+        def found() -> list[tuple[str, str]]:
+            return [pair for one in references for pair in self._had(one, missed)]
 
         try:
-            values = answered(found, _QUICK_SECONDS)
+            for name, value in answered(found, _QUICK_SECONDS):
+                self._add(name, value)
         except (SecretError, TimeoutError):
-            text = "the keyring does not answer at once: what the keys look like is looked for, their values are not"
+            missed.append("the keyring")
+        if missed:
+            text = f"{', '.join(missed)}: no answer at once; keys are looked for by what they look like, not by value"
             self._warnings.append(Message("note", text))
-            return
-        for one, value in values:
-            self._add(str(one), value)
 
-    def _had(self, reference: KeyRef) -> Iterator[tuple[KeyRef, str]]:
+    def _had(self, reference: KeyRef, missed: list[str]) -> Iterator[tuple[str, str]]:
         try:
-            yield reference, self._session.secret(reference).reveal()
+            yield str(reference), self._session.secret(reference).reveal()
         except KeyMissingError:
+            pass
+        except SecretError:
+            missed.append(str(reference))
             return
+        if reference.kind == "keyring":
+            yield from self._replaced(reference)
+
+    def _replaced(self, reference: KeyRef) -> Iterator[tuple[str, str]]:
+        """The keys that a rotation put another in the place of, as long as they are kept."""
+        for entry in former.entries(reference.name):
+            found = self._session.open_vault().get(entry)
+            if found is not None:
+                yield f"{reference} before its rotation", found.reveal()
 
     def _add_key(self, reference: KeyRef, *, is_used: bool) -> None:
         try:
@@ -126,10 +143,19 @@ class _Gathering:
             if is_used:
                 self._missed(f"not looked for: {error.message}", error.hint)
         except SecretError as error:
+            self._is_shut |= reference.kind == "keyring"
+            self._missed(f"{_shown(reference)} is not looked for: {error.message}", error.hint)
+            return
+        try:
+            for name, value in self._replaced(reference) if reference.kind == "keyring" else ():
+                self._add(name, value)
+        except SecretError as error:
             self._missed(f"{_shown(reference)} is not looked for: {error.message}", error.hint)
 
     def add_old(self, memory: Memory) -> None:
         """The user's own earlier values that undo would bring back, as far as they are keys."""
+        if self._is_shut:
+            return
         entries = [(path, name) for path, file in memory.files.items() for name in sorted(vault_names(file))]
         try:
             for path, name in entries[:_MOST_OLD]:

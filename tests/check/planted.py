@@ -1,0 +1,253 @@
+"""A home in which keys lie about, and others in which nothing does but what looks like one; every key is made up here."""
+
+from __future__ import annotations
+
+import base64
+import json
+import random
+import sqlite3
+import string
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from tests.acceptance.machine import KEY, Machine
+from tests.gitguard.conftest import Home
+from tests.keys import invented
+
+REPLACED = invented("replaced")
+HEADER = invented("in/a+header")
+BASE62 = string.ascii_letters + string.digits
+PROJECT = "project"
+
+
+def drawn(start: str, count: int, alphabet: str = BASE62) -> str:
+    """A key of that start which nobody was ever given, the same each time."""
+    source = random.Random(f"{start}{count}")  # noqa: S311  it opens nothing
+    return start + "".join(source.choice(alphabet) for _ in range(count))
+
+
+SHAPED = {
+    "anthropic": drawn("sk-ant-api03-", 95, f"{BASE62}_-"),
+    "openrouter": drawn("sk-or-v1-", 64, "0123456789abcdef"),
+    "openai": drawn("sk-proj-", 124, f"{BASE62}_-"),
+    "sk": drawn("sk-", 48),
+    "github": drawn("ghp_", 36),
+    "github-fine-grained": f"{drawn('github_pat_', 22)}{drawn('_', 59)}",
+    "gitlab": drawn("glpat-", 20, f"{BASE62}_-"),
+    "aws": drawn("AKIA", 16, f"{string.ascii_uppercase}234567"),
+    "google": drawn("AIza", 35, f"{BASE62}_-"),
+    "slack": drawn("xoxb-294710385526-938471625501-", 24),
+    "groq": drawn("gsk_", 52),
+    "hugging-face": drawn("hf_", 34, string.ascii_letters),
+    "xai": drawn("xai-", 80),
+    "nvidia": drawn("nvapi-", 64, f"{BASE62}_-"),
+    "perplexity": drawn("pplx-", 48),
+    "replicate": drawn("r8_", 37),
+    "tavily": drawn("tvly-dev-", 32),
+    "npm": drawn("npm_", 36),
+}
+"""One key of each shape."""
+
+WORK, OLD, TEAM = "keyring:work", "keyring:work before its rotation", "keyring:team"
+
+
+@dataclass(frozen=True)
+class Leak:
+    """One that `check` must find.
+
+    Attributes:
+        name: what makes it another than the others.
+        file: where, below the home.
+        content: what is written there; None: `plant` has another way.
+        secret: the name of the known secret, or the shape.
+        kind: what the file is held for.
+        line: on which line.
+        inside: how the part of the file is called that it stands in.
+        spelling: how it is written.
+    """
+
+    name: str
+    file: str
+    content: str | bytes | None
+    secret: str
+    kind: str
+    line: int | None = 1
+    inside: str = ""
+    spelling: str = "as it is"
+
+
+_JSON = f'{{\n  "env": {{ "ANTHROPIC_AUTH_TOKEN": "{KEY}" }}\n}}\n'
+_TOML = f'model = "m"\n[model_providers.x]\nexperimental_bearer_token = "{KEY}"\n'
+_LOGGED = json.dumps({"text": json.dumps({"line": f"export X={KEY}\nls"})})
+_POWERSHELL = f"cd ~\r\n$env:OPENAI_API_KEY = '{KEY}'\r\n"
+
+LEAKS = (
+    Leak("a tool's own file", ".claude/settings.json", _JSON, WORK, "tool", 2),
+    Leak("another tool's", ".codex/config.toml", _TOML, WORK, "tool", 3),
+    Leak("in a store of keys", ".cline/data/secrets.json", f'{{"openAiApiKey": "{KEY}"}}', WORK, "tool"),
+    Leak("a login", ".codex/auth.json", f'{{"OPENAI_API_KEY": "{SHAPED["openai"]}"}}', "openai", "tool"),
+    Leak("a copy beside it", ".claude/settings.json.bak", _JSON, WORK, "backup", 2),
+    Leak("an editor's copy", ".codex/config.toml~", _TOML, WORK, "backup", 3),
+    Leak("a merge's copy", ".codex/config.toml.orig", f'k = "{SHAPED["anthropic"]}"\n', "anthropic", "backup"),
+    Leak("a swap file", ".claude/.settings.json.swp", b"b0VIM 9\0\0\0" + KEY.encode() + b"\0\xff\n", WORK, "backup"),
+    Leak("CC Switch's old file", ".cc-switch/config.json", f'{{\n"k": "{SHAPED["google"]}"}}', "google", "backup", 2),
+    Leak(
+        "a long row of CC Switch",
+        ".cc-switch/cc-switch.db",
+        None,
+        WORK,
+        "tool",
+        None,
+        "table providers, row 2, settings_config",
+    ),
+    Leak(
+        "a row in its backup",
+        ".cc-switch/backups/1.db",
+        None,
+        WORK,
+        "backup",
+        None,
+        "table providers, row 2, settings_config",
+    ),
+    Leak("a transcript", ".claude/projects/-p/1.jsonl", f"{{}}\n{_LOGGED}\n", WORK, "log", 2),
+    Leak(
+        "an address in a log",
+        ".codex/log/codex-tui.log",
+        f"\n\nGET /?key={quote(HEADER, safe='')}\n",
+        TEAM,
+        "log",
+        3,
+        spelling="percent-encoded",
+    ),
+    Leak(
+        "a header in a log",
+        ".cline/data/logs/cline.log",
+        f"authorization: Basic {base64.b64encode(f'user:{KEY}'.encode()).decode()}\n",
+        WORK,
+        "log",
+        spelling="base64",
+    ),
+    Leak("bash's history", ".bash_history", f"ls\nexport OPENAI_API_KEY={KEY}\n", WORK, "history", 2),
+    Leak("zsh's history", ".zsh_history", f": 1700000000:0;curl -H 'x-api-key: {KEY}' x\n", WORK, "history"),
+    Leak("fish's history", ".local/share/fish/fish_history", f"- cmd: set -gx K {SHAPED['sk']}\n", "sk", "history"),
+    Leak(
+        "PowerShell's history, in UTF-16",
+        ".local/share/powershell/PSReadLine/ConsoleHost_history.txt",
+        b"\xff\xfe" + _POWERSHELL.encode("utf-16-le"),
+        WORK,
+        "history",
+        2,
+    ),
+    Leak("bash's start", ".bashrc", f"#\n#\nexport K='{KEY}'\n", WORK, "startup", 3),
+    Leak("fish's start", ".config/fish/config.fish", f"set -gx K {SHAPED['groq']}\n", "groq", "startup"),
+    Leak(
+        "PowerShell's start, without a mark",
+        ".config/powershell/profile.ps1",
+        _POWERSHELL.encode("utf-16-le"),
+        WORK,
+        "startup",
+        2,
+    ),
+    Leak("the replaced key", ".zshrc", f"export K={REPLACED}\n", OLD, "startup"),
+    Leak(
+        "git's own credentials", ".git-credentials", f"https://me:{SHAPED['github']}@github.com\n", "github", "startup"
+    ),
+    Leak("npm's", ".npmrc", f"//registry.npmjs.org/:_authToken={SHAPED['npm']}\n", "npm", "startup"),
+    Leak("a tracked file", f"{PROJECT}/.env", f"A=1\nB={KEY}\n", WORK, "project", 2),
+    Leak("deep in the repository", f"{PROJECT}/a/b/notes.md", f"see {SHAPED['slack']}.\n", "slack", "repository"),
+    Leak("the index only", f"{PROJECT}/staged.txt", None, WORK, "repository", 2, "index"),
+    Leak("an earlier commit", f"{PROJECT}/gone.json", None, WORK, "repository", 1, "commit"),
+    Leak("not ignored", f"{PROJECT}/untracked.txt", f"{SHAPED['aws']}\n", "aws", "repository"),
+    Leak("a note of one's own", ".config/toolsync/note.txt", f"key {KEY}\n", WORK, "own"),
+    Leak("an editor's history", ".config/Code/User/History/1/a.json", f'"{SHAPED["xai"]}"', "xai", "editor"),
+)
+
+LOOKALIKES = {
+    "a placeholder": "sk-your-key-here",
+    "a long placeholder": "sk-ant-api03-your-own-key-goes-here-and-is-about-as-long-as-a-real-one-1",
+    "crosses": "sk-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+    "dots": "sk-...",
+    "an ellipsis": "sk-proj-abc…",
+    "a reference of shells": "OPENAI_API_KEY=${OPENAI_API_KEY}",
+    "a reference of PowerShell": "$env:OPENAI_API_KEY",
+    "a reference of opencode": "{env:ANTHROPIC_AUTH_TOKEN}",
+    "a reference to the keyring": 'key = "keyring:work"',
+    "a reference to 1Password": "op://private/gateway/credential",
+    "our helper": "/usr/bin/python3 -I -m toolsync --config /etc/p.toml key print work",
+    "digits in order": "sk-1234567890abcdef1234567890abcdef",
+    "letters in order": "sk-proj-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ",
+    "the documented example of AWS": "AKIAIOSFODNN7EXAMPLE",
+    "a GitHub token in crosses": "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+    "one letter": "hf_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+    "a piece again and again": "gsk_" + "a1B2c3" * 8,
+    "a hash": "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    "a hash behind a word": "disk-5f4dcc3b5aa765d61d8327deb882cf99",
+    "a task's name": "task-4f7Kq9ZtW2xB84f7Kq9ZtW2xB8",
+    "a UUID": "123e4567-e89b-42d3-a456-426614174000",
+    "a class of CSS": "sk-fading-circle-container-animation-12",
+    "words in one": "sk-thisIsWhereYouPutTheKeyThatYouHaveGot",
+    "a masked key": f"{KEY[:6]}***{KEY[-4:]}",
+    "the end of a key": f'"customApiKeyResponses": {{ "approved": ["{KEY[-20:]}"] }}',
+    "the key's beginning": KEY[:20],
+    "a picture": "data:image/png;base64," + drawn("iVBORw0KGgoAAAANSUhEUgAAAAUA", 300),
+    "a name of npm": "npm_config_registry_of_the_whole_organisation",
+    "a key that somebody allowed": f"{SHAPED['openrouter']}  # toolsync: allow",
+}
+"""What looks like a key, and is none; each in a file of its own, beside others in which keys are found."""
+
+
+def plant(machine: Machine) -> None:
+    """Everything of `LEAKS`."""
+    home = Home(machine.home)
+    home.repository(PROJECT)
+    home.write(f"{PROJECT}/gone.json", f'{{"key": "{KEY}"}}\n')
+    home.git(PROJECT, "add", ".")
+    home.git(PROJECT, "commit", "-q", "-m", "one")
+    home.git(PROJECT, "rm", "-q", "gone.json")
+    for leak in LEAKS:
+        if leak.content is not None:
+            machine.write(leak.file, leak.content)
+    home.write(f"{PROJECT}/staged.txt", f"\n{KEY}\n")
+    home.git(PROJECT, "add", ".")
+    home.git(PROJECT, "rm", "-q", "--cached", "untracked.txt")
+    home.git(PROJECT, "commit", "-q", "-m", "two")
+    home.write(f"{PROJECT}/staged.txt", "nothing any more\n")
+    for name in (".cc-switch/cc-switch.db", ".cc-switch/backups/1.db"):
+        database(machine.home / name, KEY)
+
+
+def plant_lookalikes(machine: Machine) -> None:
+    """Everything of `LOOKALIKES`, wherever keys are looked for."""
+    home = Home(machine.home)
+    home.repository(PROJECT)
+    places: tuple[Callable[[int], str], ...] = (
+        lambda number: f"{PROJECT}/docs/{number}.md",
+        lambda number: f".claude/projects/-p/{number}.jsonl",
+        lambda number: f".claude/settings.json.{number}",
+    )
+    for number, text in enumerate(LOOKALIKES.values()):
+        for place in places:
+            machine.write(place(number), f"before\n{text}\nafter\n")
+    machine.write(".bash_history", "\n".join(LOOKALIKES.values()))
+    home.git(PROJECT, "add", ".")
+    home.git(PROJECT, "commit", "-q", "-m", "one")
+
+
+def database(path: Path, key: str) -> None:
+    """CC Switch's, with a row so long that the key stands on two pages of the file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE providers (id TEXT, settings_config TEXT)")
+        connection.execute("INSERT INTO providers VALUES ('default', '{}')")
+        for before in range(1500, 2000, 15):  # about there ends the part of such a row that is not on pages of its own
+            raw = f'{{"note": "{"x" * before}", "key": "{key}", "more": "{"y" * (10_000 - before)}"}}'
+            connection.execute("DELETE FROM providers WHERE id = 'mine'")
+            connection.execute("INSERT INTO providers VALUES ('mine', ?)", (raw,))
+            connection.commit()
+            connection.execute("VACUUM")
+            if key.encode() not in path.read_bytes():
+                return
+    raise AssertionError("SQLite kept every row on one page")
