@@ -1,4 +1,8 @@
-"""The clients as data: where each is installed, how it is asked once, and what its request looks like."""
+"""The clients as data: where each is installed, and what is special about it here.
+
+How it is asked once, what its output says and what its request looks like is in its tool's template: the same row of
+`[[client]]` that `doctor --client` goes by.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +11,16 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import cast
 
 from tests.keys import invented
+from toolsync import registry
+from toolsync.address import PATHS, Dialect
+from toolsync.doctor import client as asking
+from toolsync.doctor.client import Outcome
+from toolsync.tool import Client as Row
+from toolsync.tool import Reader, Tool
+from toolsync.trace import CREDENTIALS
 
 _HERE = Path(__file__).parent
 
@@ -21,28 +33,24 @@ class Client:
         name: as in `pins.txt`.
         tool: the template that serves it.
         program: in its folder of installation.
-        asks: the arguments that make it ask the model once, and print the answer.
-        environ: what its environment holds beside PATH, HOME and LANG.
+        environ: what its environment holds here beside PATH, HOME, LANG and what its row says.
         settings: its settings file, in the home folder.
         foreign: what the user has there before.
-        posts_to: path and query of its one request for the model.
-        key_headers: where the key stands in that request.
         stale: exports of the user's shell that must not reach the gateway.
         looks_up: hosts that it would go to by itself, each with what for; none of them is given the key, but where
             it says so.
+        reader: which of the tool's programs it is.
     """
 
     name: str
     tool: str
     program: str
-    asks: tuple[str, ...]
     environ: Mapping[str, str]
     settings: str
     foreign: str
-    posts_to: str
-    key_headers: frozenset[str]
     stale: Mapping[str, str]
     looks_up: Mapping[str, str] = field(default_factory=dict)
+    reader: str = ""
 
     @property
     def version(self) -> str:
@@ -55,9 +63,50 @@ class Client:
         return _installed_in() / f"{self.name}-{self.version}" / self.program
 
     @property
+    def row(self) -> Row:
+        """How it is asked once."""
+        return next(row for row in _tool(self.tool).clients if row.reader == self.reader)
+
+    @property
+    def argv(self) -> list[str]:
+        """The command line that asks it once."""
+        return asking.command_line(self.row, self.file)
+
+    def environment(self, around: Mapping[str, str]) -> dict[str, str]:
+        """What it is given for that, in this environment."""
+        return {**asking.environment(self.row, around), **self.environ}
+
+    def said(self, code: int | None, out: str, err: str) -> Outcome:
+        """What it printed says."""
+        return asking.read(self.row, asking.Ended(code, out, err, 0.0))
+
+    @property
+    def posts_to(self) -> str:
+        """Path and query of its one request for the model, at a gateway below `/api`."""
+        tool = _tool(self.tool)
+        dialect = cast("Dialect", tool.speaks[0])
+        version = "" if dialect == "anthropic-messages" else "/v1"
+        return f"/api{version}{tool.request.path or PATHS[dialect]}"
+
+    @property
+    def key_headers(self) -> frozenset[str]:
+        """Where the key stands in that request: each question for a key is answered from one place."""
+        tool = _tool(self.tool)
+        asked = CREDENTIALS & self._reader.questions.keys()
+        return frozenset(tool.request.headers[question].lower() for question in asked)
+
+    @property
+    def _reader(self) -> Reader:
+        return next(one for one in _tool(self.tool).readers if one.name == self.reader)
+
+    @property
     def foreign_text(self) -> str:
         """The user's settings file as it is before toolsync comes."""
         return (_HERE / "foreign" / self.foreign).read_text(encoding="utf-8")
+
+
+def _tool(name: str) -> Tool:
+    return registry.tools(Path("/nonexistent"))[name]
 
 
 def _installed_in() -> Path:
@@ -83,16 +132,9 @@ _CLAUDE = Client(
     name="claude",
     tool="claude-code",
     program="node_modules/.bin/claude",
-    asks=("-p", "ping"),
-    environ={
-        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-        "CLAUDE_CODE_MAX_RETRIES": "0",  # a refusal ends it at once instead of after three minutes
-        "API_TIMEOUT_MS": "20000",
-    },
+    environ={"API_TIMEOUT_MS": "20000"},
     settings=".claude/settings.json",
     foreign="claude.json",
-    posts_to="/api/v1/messages?beta=true",
-    key_headers=frozenset({"authorization", "x-api-key"}),  # what an `apiKeyHelper` prints goes into both
     stale={
         "ANTHROPIC_AUTH_TOKEN": invented("stale-token"),
         "ANTHROPIC_API_KEY": invented("stale-key"),
@@ -116,12 +158,9 @@ CLIENTS = (
         name="codex",
         tool="codex",
         program="node_modules/.bin/codex",
-        asks=("exec", "--skip-git-repo-check", "-c", "model_providers.toolsync.stream_max_retries=0", "ping"),
         environ={},
         settings=".codex/config.toml",
         foreign="codex.toml",
-        posts_to="/api/v1/responses",
-        key_headers=frozenset({"authorization"}),
         stale={
             "OPENAI_API_KEY": invented("stale-key"),
             "CODEX_API_KEY": invented("stale-codex"),

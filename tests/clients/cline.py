@@ -23,14 +23,12 @@ NEWER = Client(
     name="cline",
     tool="cline",
     program="node_modules/@cline/cli-linux-x64/bin/cline",
-    asks=("--json", "reply with ping"),  # one word alone is taken for a command
-    environ={"CLINE_SESSION_BACKEND_MODE": "local", "CLINE_NO_AUTO_UPDATE": "1"},  # else a daemon stays behind
+    environ={},
     settings=FILES["providers.json"],
     foreign="cline/providers.json",
-    posts_to="/api/v1/chat/completions",
-    key_headers=frozenset({"authorization"}),
     stale={"OPENAI_API_KEY": invented("stale-key"), "OPENAI_BASE_URL": "http://127.0.0.1:9/v1"},
     looks_up={"data.cline.bot": "its metrics", "otel.cline.bot": "its metrics"},
+    reader="cli",
 )
 """The CLI since 3.0, which reads `providers.json` only."""
 
@@ -38,9 +36,9 @@ OLDER = replace(
     NEWER,
     name="cline-legacy",
     program="node_modules/.bin/cline",
-    asks=("-y", *NEWER.asks),
     settings=FILES["globalState.json"],
     foreign="cline/globalState.json",
+    reader="vscode",
 )
 """The CLI before 3.0: its files, and the code that reads and writes them, are those of the extension for VS Code."""
 

@@ -103,10 +103,9 @@ class _ClineStage(Stage):
         for word, value in ours.items():
             text = text.replace(word, value)
         file.write_text(text, encoding="utf-8")
-        environ = {"HOME": str(home), "PATH": "/usr/bin:/bin", "TMPDIR": str(home), **NEWER.environ}
-        argv: list[str | Path] = [NEWER.file, *NEWER.asks]
+        environ = NEWER.environment({"HOME": str(home), "PATH": "/usr/bin:/bin", "TMPDIR": str(home)})
         with subprocess.Popen(
-            argv,
+            NEWER.argv,
             env=environ,
             cwd=home,
             stdin=subprocess.DEVNULL,

@@ -88,8 +88,8 @@ class Stage:
     def _asked_once(self, exports: Mapping[str, str] | None = None) -> Run:
         """The client, run once under strace: Node's and Rust's own threads and the helper are followed too."""
         log = self.home.parent / f"{self.home.name}.strace"
-        argv: list[str | Path] = [*STRACE, "-o", log, "--", self.client.file, *self.client.asks]
-        environ = {**self._environ(), **self.client.environ, **(exports or {})}
+        argv: list[str | Path] = [*STRACE, "-o", log, "--", *self.client.argv]
+        environ = self.client.environment({**self._environ(), **(exports or {})})
         seen = self._seen(lambda: _run(argv, environ, self.home / "project", _CLIENT_SECONDS))
         return replace(seen, connected=targets(log.read_text(errors="replace")))
 

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from tests.clients import process
+from tests.clients.client import Client
 from tests.clients.cline import FOREIGN, NEWER, OLDER, VARIANTS, Seen
 from tests.clients.connection import unknown
 from tests.clients.inside import KEYS, MODEL
@@ -54,17 +55,18 @@ def test_every_command_ends_well(seen: Seen) -> None:
 
 @pytest.mark.parametrize("client", _CLIENTS, ids=lambda client: client.name)
 @pytest.mark.parametrize(("run", "key"), [("first", "first"), ("new key", "second")], ids=["first", "new key"])
-def test_it_asks_once_the_right_model_with_the_right_key(seen: Seen, client: Any, run: str, key: str) -> None:
+def test_it_asks_once_the_right_model_with_the_right_key(seen: Seen, client: Client, run: str, key: str) -> None:
     played = seen.runs[f"{client.name}: {run}"]
-    expected = Asked("/api/v1/chat/completions", MODEL, {"authorization": key})
-    assert (played.asked, played.code, "pong" in played.out) == ((expected,), 0, True)
+    expected = Asked(client.posts_to, MODEL, dict.fromkeys(client.key_headers, key))
+    said = client.said(played.code, played.out, played.err)
+    assert (played.asked, said.state, "pong" in said.words) == ((expected,), "answered", True)
 
 
 @pytest.mark.parametrize("client", _CLIENTS, ids=lambda client: client.name)
-def test_a_wrong_key_is_refused(seen: Seen, client: Any) -> None:
+def test_a_wrong_key_is_refused(seen: Seen, client: Client) -> None:
     played = seen.runs[f"{client.name}: wrong key"]
     assert {one.keys["authorization"] for one in played.asked} == {"wrong"}
-    assert played.code != 0
+    assert client.said(played.code, played.out, played.err).state == "refused"
 
 
 def test_the_newer_one_takes_the_key_from_its_environment_too(seen: Seen) -> None:
