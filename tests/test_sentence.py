@@ -29,7 +29,7 @@ def _calls() -> Iterator[tuple[str, frozenset[str]]]:
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "say":
                 first = node.args[0]
                 if isinstance(first, ast.Constant):
-                    yield first.value, frozenset(word.arg for word in node.keywords if word.arg)
+                    yield str(first.value), frozenset(word.arg for word in node.keywords if word.arg)
 
 
 CALLS = sorted(set(_calls()), key=str)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from toolsync import resources
@@ -63,8 +63,12 @@ def _translated(said: str) -> str:
     for pattern, chinese in _translations():
         match = pattern.fullmatch(said)
         if match is not None:
-            return _PLACEHOLDER.sub(lambda name, match=match: str(match[name[1]]), chinese)
+            return _PLACEHOLDER.sub(partial(_named, match), chinese)
     return said
+
+
+def _named(match: re.Match[str], placeholder: re.Match[str]) -> str:
+    return match[placeholder[1]]
 
 
 def rows() -> Mapping[str, Mapping[Language, str]]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -81,6 +83,24 @@ def codex(base: str, rest: str = "", *, name: str = "r", top: str = "") -> dict[
     """Codex's file with a provider of one's own."""
     table = f'[model_providers.{name}]\nbase_url = "{base}"\n{rest}'
     return {CODEX: f'{top}model_provider = "{name}"\n{table}'}
+
+
+OTHER_ROOT = "https://other.example"
+
+
+def cc_switch(address: str) -> bytes:
+    """CC Switch's database with one row for Claude Code, which is chosen."""
+    table = "id TEXT, app_type TEXT, name TEXT, settings_config TEXT, meta TEXT DEFAULT '{}', is_current BOOLEAN"
+    table += ", website_url TEXT, notes TEXT, created_at INTEGER, sort_index INTEGER, PRIMARY KEY (id, app_type)"
+    row = ("theirs", "claude", "Their row", json.dumps({"env": {"ANTHROPIC_BASE_URL": address}}))
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.execute("PRAGMA user_version = 17")
+        database.execute(f"CREATE TABLE providers ({table})")
+        database.execute(
+            "INSERT INTO providers (id, app_type, name, settings_config, is_current) VALUES (?, ?, ?, ?, 1)", row
+        )
+        database.commit()
+        return database.serialize()
 
 
 STRICT = demo(DEMO.replace('"jsonc"', '"json-no-bom"'))
@@ -354,6 +374,11 @@ ROWS: dict[str, dict[str, Row]] = {
             {CLAUDE: json.dumps({"apiKeyHelper": "false toolsync key print work"})},
             tool="claude-code",
             home={"vault": Shut(KeyringLockedError("it is locked"))},
+        ),
+        "ours, and it was locked a moment ago": Row(
+            [("keyring_locked", "sure")],
+            {CLAUDE: json.dumps({"apiKeyHelper": "echo 'the keyring is locked' >&2; false toolsync key print work"})},
+            tool="claude-code",
         ),
         "ours, and there is no keyring": Row(
             [("keyring_unavailable", "sure")],
@@ -741,6 +766,23 @@ ROWS: dict[str, dict[str, Row]] = {
         ),
         "what that proxy left behind": Row(
             NONE, claude(ANTHROPIC_BASE_URL=ROOT, ANTHROPIC_AUTH_TOKEN="PROXY_MANAGED"), tool="claude-code"
+        ),
+        "CC Switch's chosen row": Row(
+            [("foreign_manager", "sure")],
+            {**claude(ANTHROPIC_BASE_URL=OTHER_ROOT), ".cc-switch/cc-switch.db": cc_switch(OTHER_ROOT)},
+            tool="claude-code",
+            says="'Their row'",
+        ),
+        "a row of CC Switch's that does not count here": Row(
+            NONE,
+            {**claude(ANTHROPIC_BASE_URL=OTHER_ROOT), ".cc-switch/cc-switch.db": cc_switch("https://third.example")},
+            tool="claude-code",
+        ),
+        "what the profile wants, and another row": Row(
+            NONE, {**claude(ANTHROPIC_BASE_URL=ROOT), ".cc-switch/cc-switch.db": cc_switch(ROOT)}, tool="claude-code"
+        ),
+        "a database that is none": Row(
+            NONE, {**claude(ANTHROPIC_BASE_URL=OTHER_ROOT), ".cc-switch/cc-switch.db": "no"}, tool="claude-code"
         ),
         "LiteLLM": Row(
             [("foreign_manager", "likely")],

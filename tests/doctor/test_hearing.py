@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from tests.doctor.cases import diagnosed, realised
-from tests.doctor.test_well import CHAT, JSON, MESSAGES, RESPONSES, Data, case, chat, events, message, ok
+from tests.doctor.test_well import CHAT, JSON, MESSAGES, RESPONSES, Data, case, chat, events, message, ok, response
 from toolsync.address import Dialect
 from toolsync.probe.candidates import candidates
 from toolsync.probe.classifier import Asked
@@ -104,3 +104,22 @@ def test_how_much_is_asked(tmp_path: Path, row: Data, expected: list[str]) -> No
     with realised(tmp_path, row) as stage:
         said = diagnosed(stage)
     assert [one.method for one in said.asked] == expected
+
+
+VERSIONED = {
+    "Anthropic's": (case(ok(message()), MESSAGES), {"2023-06-01"}),
+    "OpenAI's": (case(ok(chat())), {""}),
+    "OpenAI's newer": (case(ok(response()), RESPONSES), {""}),
+    "one that the tool sends itself": (
+        case(ok(message()), MESSAGES, headers={"Anthropic-Version": "2024-01-01"}),
+        {"2023-06-01", "2024-01-01"},
+    ),
+}
+
+
+@pytest.mark.parametrize(("row", "expected"), VERSIONED.values(), ids=VERSIONED)
+def test_who_is_told_the_version_of_anthropics_protocol(tmp_path: Path, row: Data, expected: set[str]) -> None:
+    with realised(tmp_path, row) as stage:
+        said = diagnosed(stage)
+    assert {one.headers.get("anthropic-version", "") for one in said.asked} <= expected
+    assert said.code == 0

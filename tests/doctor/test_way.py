@@ -12,6 +12,7 @@ import pytest
 
 from tests.doctor.listeners import listening
 from toolsync.probe import port
+from toolsync.probe.encryption import speaks_tls
 from toolsync.probe.network import Network
 from toolsync.probe.way import way
 
@@ -27,6 +28,12 @@ TRIES: dict[str, tuple[str, dict[str, str], list[tuple[str, bool]]]] = {
         {"::1": "refused", "127.0.0.1": ""},
         [("localhost_ipv6", False), ("", False)],
     ),
+    "a name below localhost": (
+        "app.localhost",
+        {"::1": "refused", "127.0.0.1": ""},
+        [("localhost_ipv6", False), ("", False)],
+    ),
+    "a name that only begins so": ("localhost.example", {V6: "refused", V4: ""}, [("", False)]),
     "all refuse": ("gw.example", {V6: "refused", V4: "refused"}, [("connection_refused", True)]),
     "all hang": ("gw.example", {V6: "timeout", V4: "timeout"}, [("connect_timeout", True)]),
     "one hangs, one refuses": ("gw.example", {V6: "timeout", V4: "refused"}, [("connection_refused", True)]),
@@ -54,6 +61,7 @@ def test_which_address_answers(
 def ports() -> Iterator[dict[str, str]]:
     behaviour: dict[str, dict[str, Any]] = {
         "plain": {"type": "http"},
+        "secret": {"type": "https", "tls": {"cert": "untrusted", "ca_trusted": False}},
         "closed": {"type": "closed"},
         "forward": {"type": "proxy", "mode": "forward"},
         "locked": {"type": "proxy", "mode": "auth_required"},
@@ -102,3 +110,36 @@ def test_localhost_of_a_machine_within_another(
     gone = way(f"http://localhost:{ports['closed.port']}/v1", Network(), tmp_path)
     assert gone.end is not None
     assert gone.end.cause == expected
+
+
+GREETED = {
+    "with a port": ("http://gw.example:8443/v1", ("gw.example", 8443)),
+    "without one": ("http://gw.example/v1", ("gw.example", 80)),
+}
+
+
+@pytest.mark.parametrize(("url", "expected"), GREETED.values(), ids=GREETED)
+def test_whom_a_greeting_goes_to(monkeypatch: pytest.MonkeyPatch, url: str, expected: tuple[str, int]) -> None:
+    greeted: list[tuple[str, int]] = []
+
+    def refused(address: tuple[str, int], *_: Any) -> None:
+        greeted.append(address)
+        raise ConnectionRefusedError
+
+    monkeypatch.setattr(socket, "create_connection", refused)
+    assert speaks_tls(url) is False
+    assert greeted == [expected]
+
+
+def test_which_ports_speak_tls(ports: dict[str, str]) -> None:
+    answers = {name: speaks_tls(f"http://{ports[name]}/v1") for name in ("plain", "closed", "secret")}
+    assert answers == {"plain": False, "closed": False, "secret": True}
+
+
+def test_a_file_of_certificates_that_cannot_be_read_is_said_where_it_matters(
+    ports: dict[str, str], tmp_path: Path
+) -> None:
+    gone = way(f"https://{ports['secret']}/v1", Network(ca_bundle=str(tmp_path / "none.pem")))
+    assert gone.end is not None
+    assert gone.end.cause == "tls_untrusted_ca"
+    assert gone.unread_bundle.endswith("none.pem")

@@ -22,6 +22,7 @@ from toolsync.doctor.remedy import fix, is_about_key
 from toolsync.doctor.world import World
 from toolsync.errors import ProfileError, ToolsyncError
 from toolsync.masking import Secret, fingerprint
+from toolsync.overlay import facts_named
 from toolsync.registry import Known
 from toolsync.sentence import say, tell
 from toolsync.session import Session
@@ -260,7 +261,13 @@ def _finding(look: Look, finding: Finding, language: Language) -> dict[str, Any]
     session, profile = look.world.session, look.world.profile
     values = {**saying.values(look, finding.where), **finding.values}
     cause = named(finding.cause, language).filled({name: tell(value, language) for name, value in values.items()})
-    mended = finding.fix or fix(look.effective, finding, profile, is_set=_is_set(look, finding.cause))
+    mended = finding.fix or fix(
+        look.effective,
+        replace(finding, values=values),
+        profile,
+        is_set=_is_set(look, finding.cause),
+        takes_timeout=_takes_timeout(look),
+    )
     return {
         "cause": finding.cause,
         "severity": cause.severity,
@@ -285,6 +292,11 @@ def _is_set(look: Look, cause: str) -> bool:
         for question in ("base_url", "model")
         if question in look.wanted
     )
+
+
+def _takes_timeout(look: Look) -> bool:
+    """Whether a row of the tool's templates says how long it waits."""
+    return any(name.startswith("timeout_") for row in look.tool.files for name in facts_named(row.document.data))
 
 
 def _layer(standing: Standing, session: Session) -> dict[str, Any]:

@@ -53,7 +53,7 @@ def diagnosis(effective: Effective, offline: Sequence[Finding], probed: Probed |
     probe = _placed(probe, effective) if probe is not None else None
     sure = [finding for finding in offline if finding.certainty == "sure"]
     if probe is None:
-        found = _merged([*sure, *(_asides(probed) if probed is not None else [])])
+        found = _merged([*sure, *(_asides(probed, effective) if probed is not None else [])])
         return Diagnosis(effective, _state(found, probed), found, tuple(_ruled_out(probed)))
     reasons = [finding for finding in offline if _explains(finding, probe)]
     reasons.sort(key=lambda finding: _rank(finding, probe))
@@ -165,9 +165,11 @@ def _came(step: Step) -> Text:
     return say("at", place=step.target, said=step.said)
 
 
-def _asides(probed: Probed) -> Iterator[Finding]:
+def _asides(probed: Probed, effective: Effective) -> Iterator[Finding]:
     """What is to be minded although the gateway answers."""
     for step in probed.way.warnings:
+        if step.cause == "localhost_ipv6" and effective.falls_back:
+            continue  # refused at once, and the next address tried: nobody notices
         yield Finding(step.cause, "sure", (_came(step),), {"host": step.target})
     inquiry = probed.inquiry
     if inquiry is None:

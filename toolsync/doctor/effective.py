@@ -46,6 +46,7 @@ def effective(look: Look) -> Effective:
         timeout_seconds=timeout(look),
         streams=request.streams and _value(found, "stream").lower() not in ("false", "0", "no", "off"),
         limit_name=request.limit,
+        falls_back=request.falls_back,
         network=Network.of({}, look.environ, base_url),
         wheres={question: look.where(answer) for question, answer in found.items() if answer.value},
         wanted=look.wanted,

@@ -71,6 +71,7 @@ class Effective:
         network: its own way to the gateway: proxy and trust as it sees them.
         wheres: where `base_url`, `model`, `timeout_seconds` and the like stand, by question.
         wanted: what the profile would have there, by question; a question that toolsync sets nothing for is absent.
+        falls_back: whether it goes on to the next address of a name where one refuses.
     """
 
     tool: str
@@ -88,6 +89,7 @@ class Effective:
     network: Network
     wheres: Mapping[str, Where] = field(default_factory=dict)
     wanted: Mapping[str, str] = field(default_factory=dict)
+    falls_back: bool = False
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 
 from toolsync.doctor.model import Effective, Finding, Fix
 from toolsync.profile import Profile
+from toolsync.sentence import say
 
 Words = tuple[str, ...]
 
@@ -20,7 +21,9 @@ def is_about_key(cause: str) -> bool:
     return _CHANGES.get(cause) is _key
 
 
-def fix(effective: Effective, finding: Finding, profile: Profile | None, *, is_set: bool) -> Fix | None:
+def fix(
+    effective: Effective, finding: Finding, profile: Profile | None, *, is_set: bool, takes_timeout: bool = True
+) -> Fix | None:
     """The command line that mends it; None where only a person can, and the cause's own remedy says how.
 
     Args:
@@ -29,7 +32,10 @@ def fix(effective: Effective, finding: Finding, profile: Profile | None, *, is_s
         profile: what the tool is meant to be set to.
         is_set: whether the tool has what the profile wants: then it is the profile that must change, and after it
             the tool.
+        takes_timeout: whether toolsync sets how long the tool waits; for others the profile's word changes nothing.
     """
+    if finding.cause in ("tool_timeout_too_short", "timeout_unit") and not takes_timeout:
+        return _by_hand(finding)
     change = _CHANGES.get(finding.cause)
     if profile is None or change is None:
         return None
@@ -43,6 +49,12 @@ def fix(effective: Effective, finding: Finding, profile: Profile | None, *, is_s
         return Fix(_spelled(words))
     is_fetched = words[0] == "key" and all(one.kind == "command" for one in effective.credentials)
     return _commands(words) if is_fetched else _commands(words, apply)
+
+
+def _by_hand(finding: Finding) -> Fix | None:
+    """The place of a limit that only a person can raise; None where the tool has it from nowhere."""
+    place = finding.values.get("place")
+    return Fix(say("raise_limit", place=place, seconds=str(_PATIENCE_SECONDS))) if place else Fix(say("no_limit"))
 
 
 def _commands(first: Words, *then: Words) -> Fix:

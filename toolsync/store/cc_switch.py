@@ -19,6 +19,7 @@ from toolsync.errors import ChangedError, StoreError
 from toolsync.masking import printable
 from toolsync.paths import Places
 from toolsync.store import Live, Moment, Token, cc_switch_home, cc_switch_live, cc_switch_table, sqlite
+from toolsync.store.cc_switch_chosen import CHOSEN, chosen_id
 from toolsync.store.cc_switch_row import (
     APPS,
     Row,
@@ -31,9 +32,6 @@ from toolsync.store.cc_switch_row import (
 )
 
 _WAIT_SECONDS = 10.0
-
-_CURRENT = {"claude": "currentProviderClaude", "codex": "currentProviderCodex", "gemini": "currentProviderGemini"}
-"""The apps of which one row is chosen, and where settings.json says which; of the others all rows count at once."""
 
 _COMMANDS = (b"-m toolsync ", b"[model_providers.toolsync]")
 """What stands in settings of Claude Code and of Codex that toolsync wrote, whatever the address."""
@@ -99,7 +97,7 @@ class CcSwitch:
         columns, settings, *_ = part_names(app)
         if part == columns:
             return start_columns(app)
-        text = self._live_settings(path, app) if app in _CURRENT else None
+        text = self._live_settings(path, app) if app in CHOSEN else None
         outer, inner = settings_parts(app, text) if text else (None, None)
         return outer if part == settings else inner or None
 
@@ -138,7 +136,7 @@ class CcSwitch:
         found: dict[str, Live] = {}
         with sqlite.reading(path, self._wait_seconds) as database:
             cc_switch_table.check(database, path)
-            for app in _CURRENT:
+            for app in CHOSEN:
                 chosen = self._chosen(database, app)
                 if self._is_taken_over(database, app):
                     found[app] = "taken over"
@@ -149,7 +147,7 @@ class CcSwitch:
     def warnings(self, path: Path, live: Collection[str], rows: Collection[str]) -> tuple[str, ...]:
         """See `Store.warnings`: what the next click in CC Switch would do with our values, or the user's."""
         with sqlite.reading(path, self._wait_seconds) as database:
-            chosen = {app: self._chosen(database, app) for app in _CURRENT}
+            chosen = {app: self._chosen(database, app) for app in CHOSEN}
             theirs = {app: id for app, id in chosen.items() if id not in (None, self.id) and app in live}
             found = [
                 _absorption(app, *cc_switch_table.name_and_meta(database, (id, app))) for app, id in theirs.items()
@@ -187,7 +185,7 @@ class CcSwitch:
         return (f"{sentence}. CC Switch can be set to keep Codex's official login.",)
 
     def _moment(self, database: sqlite3.Connection) -> Moment:
-        chosen = {app: self._chosen(database, app) for app in _CURRENT}
+        chosen = {app: self._chosen(database, app) for app in CHOSEN}
         return Moment(cc_switch_table.token(database), repr((chosen, self._added(database))))
 
     def _added(self, database: sqlite3.Connection) -> list[str]:
@@ -210,14 +208,7 @@ class CcSwitch:
         return resolve(path) == resolve(cc_switch_home.database(self._places))
 
     def _chosen(self, database: sqlite3.Connection, app: str) -> str | None:
-        """The id of the chosen row: the one that settings.json names if it exists, else the one that is flagged.
-
-        So settings.rs `get_effective_current_provider`; a database may come from another machine.
-        """
-        told = cc_switch_home.settings(self._places).get(_CURRENT.get(app, ""))
-        if isinstance(told, str) and cc_switch_table.exists(database, (told, app)):
-            return told
-        return cc_switch_table.flagged(database, app)
+        return chosen_id(database, app, self._places)
 
     def _is_taken_over(self, database: sqlite3.Connection, app: str) -> bool:
         is_kept = cc_switch_table.proxy_copy(database, app) is not None

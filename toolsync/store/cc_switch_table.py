@@ -113,6 +113,13 @@ def name_and_meta(database: sqlite3.Connection, key: RowKey) -> tuple[str, str]:
     return _text(found[0]), _text(found[1])
 
 
+def name_and_settings(database: sqlite3.Connection, key: RowKey) -> tuple[str, str]:
+    """What people call a row that is there, and its settings."""
+    query = "SELECT name, settings_config FROM providers WHERE id = ? AND app_type = ?"
+    found = database.execute(query, key).fetchone()
+    return _text(found[0]), _text(found[1])
+
+
 def others(database: sqlite3.Connection) -> list[tuple[str, str, bytes]]:
     """Name, app and settings of every row that is not ours; the settings may be anything."""
     query = "SELECT name, app_type, settings_config FROM providers WHERE id NOT GLOB 'toolsync-*'"

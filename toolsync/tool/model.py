@@ -125,6 +125,7 @@ class Request:
         environment: the tables of its settings whose entries it puts into its own environment.
         at_start: variables that count only where they are set before it starts, not in those tables.
         runs: the places whose value is a command that it runs for the answer.
+        falls_back: whether it goes on to the next address of a name where one refuses.
         trims: whether it leaves out white space around a key.
         aliases: names that stand for what another question is answered with, where they are a model's; "" for none.
         timeout_seconds: how long it waits for an answer where nothing says it; None: nobody knows, or for ever.
@@ -138,6 +139,7 @@ class Request:
     environment: tuple[str, ...] = ()
     at_start: tuple[str, ...] = ()
     runs: tuple[str, ...] = ()
+    falls_back: bool = False
     trims: bool = False
     aliases: Mapping[str, str] = field(default_factory=dict)
     timeout_seconds: float | None = None

@@ -11,7 +11,7 @@ from toolsync.doctor.look import Look
 from toolsync.doctor.model import Certainty, Finding, Fix
 from toolsync.errors import KeyMissingError, KeyringLockedError, NoKeyringError, ProfileError
 from toolsync.masking import Secret
-from toolsync.sentence import say
+from toolsync.sentence import say, tell
 from toolsync.trace import CREDENTIALS, Answer, answers
 
 
@@ -123,7 +123,7 @@ def helper(look: Look) -> Iterator[Finding]:
         found = values(look, where, program=text(command.program))
         cause = "key_helper_failed"
         if _is_own(command) and not done.is_gone:
-            cause = _why(look) or cause
+            cause = _why(look) or _said(tell(done.problem)) or cause
         fix = _again(look) if _is_own(command) and cause == "key_helper_failed" else None
         yield Finding(cause, "sure", tuple(lines), found, where, fix)
 
@@ -143,6 +143,18 @@ def _why(look: Look) -> str:
         case KeyMissingError():
             return "key_missing"
     return ""
+
+
+def _said(problem: str) -> str:
+    """The same by the words of a helper of ours that fares worse than we do: the keyring was unlocked in between."""
+    return next((cause for words, cause in _WORDS.items() if words in problem), "")
+
+
+_WORDS = {
+    "is locked": "keyring_locked",
+    "keyring did not answer": "keyring_locked",
+    "no keyring answers": "keyring_unavailable",
+}
 
 
 def _again(look: Look) -> Fix:

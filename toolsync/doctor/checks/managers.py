@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from toolsync import disk
-from toolsync.doctor.checks.saying import place, same, values
+from toolsync.doctor.checks.saying import place, same, text, values
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Finding, Where
 from toolsync.sentence import say
+from toolsync.store.cc_switch_chosen import chosen
 from toolsync.store.cc_switch_live import is_taken_over
 
 _PLACEHOLDER = b"PROXY_MANAGED"
@@ -18,6 +19,7 @@ _PLACEHOLDER = b"PROXY_MANAGED"
 def takeover(look: Look) -> Iterator[Finding]:
     """A file that another program keeps for itself, and writes over."""
     yield from _cc_switch(look)
+    yield from _cc_switch_row(look)
     yield from _litellm(look)
 
 
@@ -33,6 +35,23 @@ def _cc_switch(look: Look) -> Iterator[Finding]:
         found = values(look, where, program="CC Switch")
         yield Finding("foreign_manager", "sure", tuple(lines), found, where)
         return
+
+
+_APPS = {"claude-code": "claude", "codex": "codex"}
+"""CC Switch's names of the tools whose files a click on one of its rows writes over."""
+
+
+def _cc_switch_row(look: Look) -> Iterator[Finding]:
+    """The file says what the chosen row says, and not what the profile wants: a click in CC Switch wrote it there."""
+    app, want, used = _APPS.get(look.tool.name), look.wanted.get("base_url", ""), look.effective.base_url
+    where = look.effective.wheres.get("base_url")
+    if app is None or not want or where is None or not where.file or same("base_url", used, want):
+        return
+    row = chosen(app, look.world.session.places)
+    if row is None or used not in row[1] or is_taken_over([row[1].encode(), used.encode()]):
+        return
+    line = say("chosen_row", row=text(row[0]), place=place(look, where))
+    yield Finding("foreign_manager", "sure", (line,), values(look, where, program="CC Switch"), where)
 
 
 def _litellm(look: Look) -> Iterator[Finding]:
