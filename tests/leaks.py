@@ -96,6 +96,26 @@ ALLOWED: Sequence[tuple[str, str, str]] = (
         "likewise",
     ),
     (
+        r"acceptance/test_rotate.py::",
+        rf"file machine-0/home/({_TOOLS}|service/settings\.json|\.cline/data/(secrets|settings/providers)\.json)",
+        "the plaintext way, agreed to",
+    ),
+    (
+        r"acceptance/test_rotate.py::",
+        r"file machine-0/home/(\.cc-switch/cc-switch\.db|\.bashrc|\.codex/config\.toml\.bak|\.claude/backups/.*)",
+        "likewise, and the places in which the old key is looked for",
+    ),
+    (
+        r"acceptance/test_rotate_crash.py::",
+        r"file machine-\d+/home/(\.cline/data/(secrets|settings/providers)|[ab]/settings|new/deep/settings)\.json",
+        "the user's own keys, and the plaintext way, agreed to",
+    ),
+    (
+        r"acceptance/test_rotate_crash.py::",
+        r"file machine-\d+/home/([ab]/config\.toml|b/other name|new/deep/config\.toml|\.cc-switch/cc-switch\.db)",
+        "likewise",
+    ),
+    (
         r"secret/test_reference.py::",
         r"file pass( word)?(\.py)?",
         "a program that the test invents, and that prints a key",

@@ -209,7 +209,7 @@ class Table:
         return which
 
 
-def _in_turn(rooms: Sequence[Room], points: Sequence[int], outcome: Callable[[Room, int], str]) -> dict[int, str]:
+def in_turn(rooms: Sequence[Room], points: Sequence[int], outcome: Callable[[Room, int], str]) -> dict[int, str]:
     """What becomes of each point, each room with a process of its own that takes its share."""
     children = {}
     for number, room in enumerate(rooms):
@@ -240,6 +240,11 @@ def _share(room: Room, points: Sequence[int], outcome: Callable[[Room, int], str
 
 @pytest.fixture
 def rooms(another: Callable[[], Machine], monkeypatch: pytest.MonkeyPatch) -> list[Room]:
+    return furnished_rooms(another, monkeypatch)
+
+
+def furnished_rooms(another: Callable[[], Machine], monkeypatch: pytest.MonkeyPatch) -> list[Room]:
+    """A room for each processor, whose clock stands."""
     needs(tracer.can_trace(), "a system that lets processes be traced (Linux on x86-64)")
     monkeypatch.setattr("toolsync.session.datetime", Frozen)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)  # only the first room's child would write it
@@ -255,7 +260,7 @@ def _table(rooms: Sequence[Room], command: Sequence[str], step: int, outcome: Ou
     first, *others = tables.values()
     assert all(other.stops == first.stops for other in others)
     points = sorted({*range(0, len(first.stops), step), len(first.stops) - 1})
-    ends = _in_turn(rooms, points, lambda room, at: outcome(tables[room], room, at))
+    ends = in_turn(rooms, points, lambda room, at: outcome(tables[room], room, at))
     assert sorted(ends) == points
     assert [ends[at] for at in points] == sorted(ends.values(), reverse=True), "once new, always new"
     assert set(ends.values()) == {"old", "new"}

@@ -15,6 +15,7 @@ from toolsync.errors import UsageError
 from toolsync.session import Session
 
 if TYPE_CHECKING:
+    from toolsync.keyref import KeyRef
     from toolsync.masking import Secret
     from toolsync.profile import Profile
 
@@ -31,16 +32,32 @@ def key_set(
 ) -> None:
     """Store a key in the keyring.
 
-    From a prompt without echo, or from stdin; never from the command line.
+    From a prompt without echo, or from stdin; never from the command line. Where the profile's key is an `age:`
+    file, in that file.
     """
     from toolsync.commands.key import set_key
 
     session = run.session()
+    file = _in_file(session, profile)
+    if file is not None:
+        from toolsync.commands.key_file import set_in_file
+
+        show(set_in_file(session, file, _typed_key(session, stdin=stdin)))
+        return
     name = _key_name(session, profile)
     stored = set_key(_typed_key(session, stdin=stdin), name, session.open_vault(), session.state)
     text = f"keyring:{stored.name} is {'stored' if stored.is_changed else 'unchanged'} in {stored.backend}."
     data = {"name": stored.name, "backend": stored.backend, "changed": stored.is_changed}
     show(Result("key set", data, (Message("note", text), *_unused(session, stored.name))))
+
+
+def _in_file(session: Session, profile: str | None) -> KeyRef | None:
+    """The file that the profile keeps its key in; None where it keeps it elsewhere."""
+    there = _profiles(session)
+    if profile is not None and profile not in [one.name for one in there]:
+        return None
+    reference = session.profiles().get(profile).key
+    return reference if reference.kind == "age" else None
 
 
 def _unused(session: Session, name: str) -> tuple[Message, ...]:
@@ -105,15 +122,14 @@ def key_rotate(
     The gateway is asked with the new key first. Then the keyring and all files change together, or nothing does.
     """
     from toolsync.commands import rotate as command
-    from toolsync.commands.turning import Change
 
     session = run.session()
     name = command.rotated_name(session, profile)
-    new = command.former_key(session, name) if back else _new_key(session, source, stdin=stdin)
-    change = Change(name, new, keep_days, is_back=back)
+    new = None if back else _new_key(session, source, stdin=stdin)
+    order = command.Order(name, new, keep_days, profile)
 
     def plan() -> command.Rotation:
-        return command.plan(session, change, profile)
+        return command.plan(session, order)
 
     def carried_out(planned: command.Rotation) -> Result:
         return command.execute(planned, ping=not no_ping)

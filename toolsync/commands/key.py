@@ -10,6 +10,7 @@ from toolsync.errors import PlanRefusedError, UsageError
 from toolsync.keyref import REFERENCE
 from toolsync.masking import on_one_line
 from toolsync.profile import NAME, KeyRef, Profile
+from toolsync.secret import former
 from toolsync.secret.index import forget, known_names, record
 from toolsync.secret.key import checked, without_line_end
 from toolsync.secret.vault import Vault
@@ -118,7 +119,7 @@ def demand_unused(name: str, profiles: Iterable[Profile], *, besides: str | None
 
 
 def remove_key(name: str, vault: Vault, state_dir: Path) -> bool:
-    """Remove the key `name`; whether there was one.
+    """Remove the key `name`, and the one that it has replaced; whether there was one.
 
     Raises:
         UsageError: `name` is no name for a key.
@@ -126,6 +127,7 @@ def remove_key(name: str, vault: Vault, state_dir: Path) -> bool:
         FileError: the key is removed, and its name could not be taken out of the list.
     """
     name = checked_name(name)
+    former.forgotten(state_dir, name, vault)
     is_removed = vault.remove(name)
     forget(state_dir, name)
     return is_removed

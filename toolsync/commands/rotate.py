@@ -39,6 +39,23 @@ _WAIT_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
+class Order:
+    """What a person asked for.
+
+    Attributes:
+        name: of the key in the keyring.
+        new: what it is to be; None: the key from before.
+        days: for how long the one that it replaces is kept.
+        profile: the one that was named; it is tried even if it is not applied.
+    """
+
+    name: str
+    new: Secret | None
+    days: float = DAYS
+    profile: str | None = None
+
+
+@dataclass(frozen=True)
 class Rotation:
     """Everything that one rotation would do.
 
@@ -83,7 +100,7 @@ def rotated_name(session: Session, profile: str | None) -> str:
         return found.key.name
     raise UsageError(
         f"the key of profile '{found.name}' is not in the keyring, but comes from {found.key}",
-        hint=f"{_ELSEWHERE[found.key.kind].format(found.key.name)} Then `toolsync ping -p {found.name}` tries it, and "
+        hint=f"{_ELSEWHERE.get(found.key.kind, _THERE).format(found.key.name)} Then `toolsync ping -p {found.name}` tries it, and "
         f"`toolsync apply -p {found.name}` writes it wherever a copy stands. Revoke the old key after that.",
     )
 
@@ -92,15 +109,11 @@ _ELSEWHERE = {
     "env": "Set ${} to the new key where it is set now, and open a new shell.",
     "command": "Replace the key where that command finds it.",
 }
+_THERE = "Replace the key there."
 
 
-def former_key(session: Session, name: str) -> Secret:
-    """The key to which `--back` goes: the one that was replaced, or that a `--back` cut short was going to.
-
-    Raises:
-        KeyMissingError: none is kept.
-        SecretError: the keyring does not answer.
-    """
+def _former_key(session: Session, name: str) -> Secret:
+    """The key to which `--back` goes: the one that was replaced, or that a `--back` cut short was going to."""
     vault = session.open_vault()
     known, now = former.read(session.state, name, vault), vault.get(name)
     put = vault.get(known.going) if known.going else None
@@ -114,27 +127,25 @@ def former_key(session: Session, name: str) -> Secret:
     return target
 
 
-def plan(session: Session, change: Change, profile: str | None) -> Rotation:
+def plan(session: Session, order: Order) -> Rotation:
     """What a rotation would do, an interrupted change ended first; nobody is asked yet.
 
-    Args:
-        session: the machine.
-        change: what becomes of the key.
-        profile: the one that was named; it is tried even if it is not applied.
-
     Raises:
+        KeyMissingError: there is no key from before.
         SecretError: the keyring does not answer.
         DocumentError, FileError: a file with a copy cannot be read or written; names it.
         PlanRefusedError: the result would do harm.
     """
     news = recovered(session)
+    new = order.new or _former_key(session, order.name)
+    change = Change(order.name, new, order.days, is_back=order.new is None)
     reference = KeyRef("keyring", change.name)
     old = session.open_vault().get(change.name)
     fresh = replace(session, secrets={**session.secrets, reference: change.new})
     memory = memories.read(memories.path_in(session.state))
     held = holders(memory, registry.tools(session.config.parent))
     profiles = session.profiles()
-    in_use = {profiles.get(profile).name, memory.profile, *held}
+    in_use = {profiles.get(order.profile).name, memory.profile, *held}
     using = tuple(one for one in users(reference, profiles.profiles) if one.name in in_use)
     files = _together([plan_apply(fresh, Wish(one.name, tuple(held[one.name]))) for one in using if one.name in held])
     files = files or Plan(None, (), (), {}, (), memory)
@@ -214,7 +225,7 @@ def execute(rotation: Rotation, *, ping: bool = True) -> Result:
         *_turn_messages(turn),
         *forgetting.tidied(session),
         *still_exposed(session, rotation.files.files),
-        *_farewell(rotation, turn, left),
+        *_farewell(rotation, turn, is_well=not (_is_read(left) or any(one.is_problem for one in after))),
     )
     data = {
         **described(rotation),
@@ -318,7 +329,12 @@ def _left_messages(left: Iterable[Leftover]) -> Iterator[Message]:
         yield Message("warning", f"copies that other programs made hold the old key: {said(copies)}")
 
 
-def _farewell(rotation: Rotation, turn: Turn, left: Sequence[Leftover]) -> Iterator[Message]:
+def _is_read(left: Iterable[Leftover]) -> bool:
+    """Whether the old key stands where somebody may read it from."""
+    return any(not one.is_copy for one in left)
+
+
+def _farewell(rotation: Rotation, turn: Turn, *, is_well: bool) -> Iterator[Message]:
     """When the old key may go, and how long there is a way back."""
     if rotation.old is None or rotation.old == rotation.change.new:
         return
@@ -327,7 +343,7 @@ def _farewell(rotation: Rotation, turn: Turn, left: Sequence[Leftover]) -> Itera
     for tool in rotation.files.tools:
         if tool.tool.name in changed and tool.tool.reload:
             yield Message("note", f"{tool.tool.title}: {tool.tool.reload}")
-    wait = "what is named above is mended and " if any(not one.is_copy for one in left) else ""
+    wait = "" if is_well else "what is named above is mended and "
     old = "other key, which was in use until now," if rotation.change.is_back else "old key"
     text = (
         f"Revoke the {old} at the gateway once {wait}what was started before has been restarted; until then both serve."

@@ -100,7 +100,7 @@ class _Judge:
             if one.value is None and not self._is_blind:
                 return _keyless(look)
             if one.value is not None and one.value != self._key:
-                return _another(look, one)
+                return _another(look, one, self._key)
         if all(one.value is None for one in effective.credentials):
             return Sent(effective.called, is_new=None)
         if not self._asks or effective.dialect is None:
@@ -133,8 +133,13 @@ def _keyless(look: Look) -> Sent:
     return Sent(look.effective.called, is_new=None, text=text, hint=hint, is_problem=True)
 
 
-def _another(look: Look, one: Credential) -> Sent:
+def _another(look: Look, one: Credential, key: Secret) -> Sent:
     """A key that is not the new one."""
+    raw = look.raw.get(one.question)
+    if raw is not None and raw.value == key.reveal():
+        text = f"{look.effective.called} takes a part of the key for a variable's name, and so sends another key"
+        hint = "Take a key without '$' from the gateway, or let it go another way (`key_way`)."
+        return Sent(look.effective.called, is_new=False, text=text, hint=hint, is_problem=True)
     if one.kind == "variable":
         text = f"{look.effective.called} reads {one.where.slot}, which holds another key in this shell"
         hint = "Open a new shell, in which it is set from the keyring anew."

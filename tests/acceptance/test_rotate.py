@@ -1,0 +1,497 @@
+"""`key rotate`: the new key everywhere, or the old one everywhere; never without asking the gateway first."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.acceptance.machine import ADDRESS, KEY, Machine, Ran
+from tests.acceptance.switch import CODEX, config, contents, furnished, settings
+from tests.conftest import needs
+from tests.keys import invented
+from tests.store.cc_switch import Home
+from toolsync.errors import KeyringLockedError
+from toolsync.loopback import Answer, LoopbackGateway, Received
+from toolsync.masking import Secret
+from toolsync.secret.vault import MemoryVault
+
+NEW, THIRD = invented("new"), invented("third")
+CLINE, TOML, JSON = ".cline/data/secrets.json", "service/config.toml", "service/settings.json"
+PROFILE = """plaintext = "allow"
+
+[profiles.work.tool.codex]
+key_way = "plaintext"
+
+[profiles.work.tool.config-toml]
+paths = ["~/service/config.toml"]
+key_way = "plaintext"
+
+[profiles.work.tool.settings-json]
+paths = ["~/service/settings.json"]
+key_way = "plaintext"
+"""
+COPIES = (CLINE, ".cline/data/settings/providers.json", CODEX, TOML, JSON)
+TOOLS = ("claude-code", "codex", "cline", "cc-switch", "config-toml", "settings-json")
+FIRST, SECOND = "work@former-1", "work@former-2"
+
+Rotate = Callable[..., Ran]
+
+
+class Both(LoopbackGateway):
+    """A gateway that takes several keys, as gateways do until the old one is revoked, and notes which came."""
+
+    def __init__(self, *keys: str) -> None:
+        super().__init__(Secret(keys[0]))
+        self.keys = set(keys)
+
+    def answer(self, request: Received) -> Answer:
+        for key in request.credentials.values():
+            if key.reveal() in self.keys:
+                self.key = key
+        return super().answer(request)
+
+    def came(self) -> list[tuple[str, str]]:
+        """Path and key of every request for a model since the last look."""
+        asked = [(one.path, next(iter(one.credentials.values())).reveal()) for one in self.asked]
+        self.forget()
+        return asked
+
+
+@pytest.fixture
+def both() -> Iterator[Both]:
+    with Both(KEY, NEW, THIRD) as gateway:
+        yield gateway
+
+
+@pytest.fixture
+def switch(machine: Machine, both: Both) -> Home:
+    """Six tools with the key: one asks for it, four hold it, and CC Switch has rows for two of them."""
+    home = furnished(machine)
+    machine.write(".cline/data/globalState.json", "{}")
+    machine.profile(PROFILE, base_url=both.base_url)
+    ran = machine.toolsync("apply", "--yes", *(f"--tool={name}" for name in TOOLS))
+    assert ran.said == (0, ""), ran.out
+    both.forget()
+    return home
+
+
+@pytest.fixture
+def rotate(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> Rotate:
+    """Runs `key rotate` with a key on stdin."""
+
+    def run(key: str = NEW, *options: str) -> Ran:
+        monkeypatch.setattr("sys.stdin", io.StringIO(key))
+        return machine.toolsync("key", "rotate", "--stdin", "--yes", *options)
+
+    return run
+
+
+def held(machine: Machine) -> dict[str, str]:
+    """What the keyring holds, by entry; old values aside."""
+    assert isinstance(machine.vault, MemoryVault)
+    return {name: key.reveal() for name, key in machine.vault._secrets.items() if not name.startswith("origin-")}
+
+
+def keys_in(machine: Machine, switch: Home) -> set[str]:
+    """Which of the keys stand in files and rows."""
+    texts = [*(machine.read(name) for name in COPIES if (machine.home / name).exists()), str(switch.everything())]
+    return {key for key in (KEY, NEW, THIRD) for text in texts if key in text}
+
+
+def test_every_copy_is_of_the_new_key_then(machine: Machine, switch: Home, both: Both, rotate: Rotate) -> None:
+    claude = machine.read(".claude/settings.json")
+    assert (keys_in(machine, switch), KEY in settings(switch, "codex")["config"]) == ({KEY}, True)
+    ran = rotate()
+    assert ran.said == (0, ""), ran.out
+    assert (held(machine), keys_in(machine, switch)) == ({"work": NEW, FIRST: KEY}, {NEW})
+    assert json.loads(machine.read(CLINE))["openAiApiKey"] == NEW
+    assert config(switch)["model_providers"]["toolsync"]["experimental_bearer_token"] == NEW
+    assert machine.read(".claude/settings.json") == claude
+    paths = ["/api/v1/messages", "/api/v1/responses", "/api/v1/chat/completions"]
+    came = both.came()
+    assert (came[:3], {key for _, key in came}) == ([(path, NEW) for path in paths], {NEW})
+    assert (KEY in ran.out, NEW in ran.out) == (False, False)
+    assert "Nothing changes for Claude Code: the key is asked for when they run." in ran.out
+
+
+def test_each_tool_is_asked_afterwards_what_it_sends(
+    machine: Machine, switch: Home, both: Both, rotate: Rotate
+) -> None:
+    ran = rotate(NEW, "--json")
+    sent = {one["program"]: (one["new_key"], one["status"]) for one in ran.json["data"]["sent"]}
+    assert sent == {
+        "Claude Code": (None, None),  # its helper is another process, which does not see this test's keyring
+        "Cline (vscode)": (True, 200),
+        "Cline (cli)": (True, 200),
+        "Codex CLI": (True, 200),
+        "config.toml": (True, 200),
+        "settings.json": (True, 200),
+    }
+    came = both.came()
+    assert [key for _, key in came] == [NEW] * len(came)
+    assert len(came) == 5  # three dialects before, and two of them, which files hold the key for, after
+    assert ran.json["data"]["asking"] == ["Claude Code"]
+    assert ran.json["data"]["left"] == []
+    assert keys_in(machine, switch) == {NEW}
+
+
+def test_there_is_a_way_back_and_forth(machine: Machine, switch: Home, rotate: Rotate) -> None:
+    before = contents(machine)
+    assert rotate().code == 0
+    assert machine.toolsync("key", "rotate", "--back", "--yes").said == (0, "")
+    assert (held(machine), keys_in(machine, switch)) == ({"work": KEY, SECOND: NEW}, {KEY})
+    stamped = ".cline/data/settings/providers.json"  # says when it was written
+    assert contents(machine) | {stamped: b""} == before | {stamped: b""}
+    assert machine.toolsync("key", "rotate", "--back", "--yes").said == (0, "")
+    assert (held(machine), keys_in(machine, switch)) == ({"work": NEW, FIRST: KEY}, {NEW})
+
+
+@pytest.mark.usefixtures("switch")
+def test_undo_gives_back_what_the_user_had_all_the_same(machine: Machine, both: Both, rotate: Rotate) -> None:
+    assert machine.toolsync("undo", "--yes").code == 0
+    before = contents(machine)
+    assert machine.toolsync("apply", "--yes", *(f"--tool={name}" for name in TOOLS)).code == 0
+    assert rotate().code == 0
+    assert machine.toolsync("undo", "--yes").said == (0, "")
+    assert contents(machine) == before
+    assert held(machine) == {"work": NEW, FIRST: KEY}
+    both.forget()
+
+
+def test_only_the_last_key_is_kept(machine: Machine, switch: Home, rotate: Rotate) -> None:
+    assert (rotate().code, rotate(THIRD).code) == (0, 0)
+    assert (held(machine), keys_in(machine, switch)) == ({"work": THIRD, SECOND: NEW}, {THIRD})
+
+
+def test_the_same_key_again_changes_nothing(machine: Machine, switch: Home, rotate: Rotate) -> None:
+    assert rotate().code == 0
+    with machine.untouched():
+        ran = rotate(NEW, "--json")
+    data = ran.json["data"]
+    assert (ran.code, data["changed"], data["written"]) == (0, False, 0)
+    assert (held(machine), keys_in(machine, switch)) == ({"work": NEW, FIRST: KEY}, {NEW})
+
+
+def test_an_old_key_that_is_revoked_already_is_no_obstacle(
+    machine: Machine, switch: Home, both: Both, rotate: Rotate
+) -> None:
+    both.keys = {NEW}
+    assert rotate().said == (0, "")
+    assert keys_in(machine, switch) == {NEW}
+    refused = machine.toolsync("key", "rotate", "--back", "--yes")
+    assert refused.code == 2
+    assert "the gateway does not know this key (401)" in refused.err
+    assert "This was asked with the key from before. Nothing was changed: the key in use stays." in refused.err
+    assert (held(machine), keys_in(machine, switch)) == ({"work": NEW, FIRST: KEY}, {NEW})
+
+
+# Nothing changes
+
+
+def test_a_new_key_that_is_refused_changes_nothing(machine: Machine, switch: Home, both: Both, rotate: Rotate) -> None:
+    both.keys = {KEY}
+    with machine.untouched():
+        ran = rotate()
+    assert (ran.code, "This was asked with the new key. Nothing was changed" in ran.err) == (2, True)
+    assert (held(machine), keys_in(machine, switch)) == ({"work": KEY}, {KEY})
+    assert rotate(NEW, "--no-ping").code == 0
+
+
+@pytest.mark.parametrize("name", [CODEX, TOML, ".cc-switch/cc-switch.db"])
+def test_a_file_that_is_read_only_changes_nothing(machine: Machine, switch: Home, rotate: Rotate, name: str) -> None:
+    (machine.home / name).chmod(0o400)
+    needs(not os.access(machine.home / name, os.W_OK) or os.getuid() == 0, "modes")
+    with machine.untouched():
+        ran = rotate()
+    assert (ran.code, Path(name).name in ran.err) == (2, True), ran.err
+    assert (held(machine), keys_in(machine, switch)) == ({"work": KEY}, {KEY})
+
+
+class Locking(MemoryVault):
+    """A keyring that locks itself at a certain call."""
+
+    def __init__(self, secrets: dict[str, Secret], at: int) -> None:
+        super().__init__()
+        self._secrets = secrets
+        self.calls = 0
+        self.at: int | None = at
+
+    def _called(self) -> None:
+        self.calls += 1
+        if self.at is not None and self.calls >= self.at:
+            raise KeyringLockedError("the keyring is locked")
+
+    def get(self, name: str) -> Secret | None:
+        self._called()
+        return super().get(name)
+
+    def set(self, name: str, secret: Secret) -> None:
+        self._called()
+        super().set(name, secret)
+
+    def remove(self, name: str) -> bool:
+        self._called()
+        return super().remove(name)
+
+
+def test_a_keyring_that_locks_itself_at_any_moment(machine: Machine, switch: Home, rotate: Rotate) -> None:
+    """Whatever the moment: the copies are of one key, the keyring holds both, and the same command ends it."""
+    assert isinstance(machine.vault, MemoryVault)
+    assert (rotate(THIRD).code, machine.toolsync("key", "rotate", "--back", "--yes").code) == (0, 0)
+    unlocked, note = machine.vault._secrets, machine.state / "keys.json"
+    kept, noted = dict(unlocked), note.read_bytes()
+    outcomes: list[str] = []
+    for at in range(1, 60):
+        machine.vault = vault = Locking(unlocked, at)
+        ran = rotate(NEW, "--no-ping")
+        reached, vault.at = vault.calls >= at, None
+        if not reached:
+            break
+        (copies,) = keys_in(machine, switch)
+        outcomes.append({KEY: "old", NEW: "new"}[copies])
+        assert ran.code == {"old": 2, "new": 0}[outcomes[-1]], (at, ran.err)
+        assert {KEY, copies} <= set(held(machine).values()), at
+        assert rotate(NEW, "--no-ping").code == 0, at
+        assert (keys_in(machine, switch), set(held(machine).values())) == ({NEW}, {KEY, NEW}), at
+        assert machine.toolsync("key", "rotate", "--back", "--yes", "--no-ping").code == 0, at
+        assert (keys_in(machine, switch), held(machine)["work"]) == ({KEY}, KEY), at
+        unlocked.clear()
+        unlocked.update(kept)
+        note.write_bytes(noted)
+    assert outcomes == sorted(outcomes, reverse=True)
+    assert {"old", "new"} == set(outcomes)
+
+
+WRONG = [
+    pytest.param("", "the new key is empty", id="nothing"),
+    pytest.param("sk-invented-a b", "the new key has a space at position 14", id="a space"),
+    pytest.param("sk-invented-a\nX-Evil: 1", "the new key has a line break at position 14", id="a line break"),
+    pytest.param("sk-invented-ключ", "the new key has a character that is not ASCII", id="not ASCII"),
+    pytest.param('"sk-invented-a"', "the new key stands in quotation marks", id="in quotation marks"),
+    pytest.param("sk-invented-\x1b[31m", "the new key has a control character", id="an escape"),
+    pytest.param("Bearer sk-invented-a", "the new key has a space", id="with its scheme"),
+]
+
+
+@pytest.mark.parametrize(("key", "said"), WRONG)
+def test_what_is_no_key_changes_nothing(machine: Machine, rotate: Rotate, key: str, said: str) -> None:
+    with machine.untouched():
+        ran = rotate(key)
+    assert (ran.code, said in ran.err) == (2, True), ran.err
+    assert held(machine) == {"work": KEY}
+
+
+HOSTILE = [
+    pytest.param(f"{NEW}\"'`", id="quotes"),
+    pytest.param(f"{NEW}$(id)`id`%PATH%", id="what shells fill in"),
+    pytest.param(f"{NEW}\\n\\u0041\\", id="escapes"),
+    pytest.param(f"{NEW}<key>#;,&|!*", id="what formats use"),
+    pytest.param(NEW + "x" * 3000, id="three thousand characters"),
+]
+
+
+@pytest.mark.parametrize("key", HOSTILE)
+def test_any_key_that_may_be_one_arrives_as_it_is(
+    machine: Machine, switch: Home, both: Both, rotate: Rotate, key: str
+) -> None:
+    both.keys.add(key)
+    ran = rotate(key, "--json")
+    assert ran.code == 0, ran.out
+    assert {one["new_key"] for one in ran.json["data"]["sent"]} == {None, True}
+    assert (key in ran.out, held(machine)["work"]) == (False, key)
+    both.keys.add(NEW)
+    assert rotate(THIRD).code == 0
+    assert keys_in(machine, switch) == {THIRD}
+
+
+def test_a_key_that_a_tool_would_read_otherwise_is_told(
+    machine: Machine, switch: Home, both: Both, rotate: Rotate
+) -> None:
+    key = f"{NEW}${{HOME}}"
+    both.keys.add(key)
+    ran = rotate(key)
+    assert (ran.code, ran.out.count("takes a part of the key for a variable's name")) == (1, 2), ran.out
+    assert keys_in(machine, switch) == {NEW}
+
+
+ELSEWHERE = [
+    pytest.param("env:WORK_KEY", "Set $WORK_KEY to the new key where it is set now", id="variable"),
+    pytest.param("command:pass show work", "Replace the key where that command finds it.", id="program"),
+]
+
+
+@pytest.mark.parametrize(("key", "hint"), ELSEWHERE)
+def test_a_key_that_is_kept_elsewhere_is_replaced_there(machine: Machine, rotate: Rotate, key: str, hint: str) -> None:
+    machine.profile(key=key)
+    with machine.untouched():
+        ran = rotate()
+    assert (ran.code, f"comes from {key}\n" in ran.err, hint in ran.err) == (2, True, True), ran.err
+    assert "Then `toolsync ping -p work` tries it, and `toolsync apply -p work` writes it" in ran.err
+
+
+def test_there_may_be_no_key_from_before(machine: Machine) -> None:
+    with machine.untouched():
+        ran = machine.toolsync("key", "rotate", "--back", "--yes")
+    assert (ran.code, "the keyring keeps no key that keyring:work has replaced" in ran.err) == (2, True)
+    assert "is not kept" in machine.toolsync("key", "forget", "--yes").out
+
+
+@pytest.mark.parametrize("source", [NEW, "keyring:", "file:/etc/passwd"])
+def test_a_key_on_the_command_line_is_refused_and_not_repeated(machine: Machine, source: str) -> None:
+    ran = machine.toolsync("key", "rotate", "--yes", "--from", source)
+    assert (ran.code, source in ran.err, held(machine)) == (2, False, {"work": KEY})
+
+
+def test_nobody_there_to_say_yes_changes_nothing(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(NEW))
+    with machine.untouched():
+        ran = machine.toolsync("key", "rotate", "--stdin")
+    assert (ran.code, "nobody is there to say yes" in ran.err, held(machine)) == (2, True, {"work": KEY})
+
+
+# Where the new key comes from, and who uses it
+
+
+@pytest.mark.parametrize("kind", ["env", "command"])
+def test_the_new_key_may_come_from_elsewhere(machine: Machine, switch: Home, kind: str) -> None:
+    machine.environ = {"NEXT_KEY": NEW, "PATH": os.environ["PATH"]}
+    source = "env:NEXT_KEY" if kind == "env" else "command:printenv NEXT_KEY"
+    ran = machine.toolsync("key", "rotate", "--yes", "--from", source)
+    assert (held(machine)["work"], keys_in(machine, switch)) == (NEW, {NEW}), ran.err
+
+
+SHARED = f"""plaintext = "allow"
+tool.config-toml = {{ paths = ["~/service/config.toml"], key_way = "plaintext" }}
+
+[profiles.home]
+base_url = "{ADDRESS}"
+model = "m"
+key = "keyring:work"
+plaintext = "allow"
+tool.settings-json = {{ paths = ["~/service/settings.json"], key_way = "plaintext" }}
+
+[profiles.team]
+base_url = "{ADDRESS}"
+model = "m"
+key = "env:TEAM_KEY"
+plaintext = "allow"
+request.headers = {{ X-Team-Key = "keyring:work" }}
+tool.claude-code.key_way = "plaintext"
+"""
+
+
+def test_all_profiles_that_use_the_key_get_the_new_one(machine: Machine, rotate: Rotate) -> None:
+    machine.profile(SHARED)
+    machine.environ["TEAM_KEY"] = THIRD
+    for profile, tool in (("work", "config-toml"), ("home", "settings-json"), ("team", "claude-code")):
+        assert machine.toolsync("apply", "--yes", "--no-ping", "-p", profile, "-t", tool).code == 0
+    ran = rotate(NEW, "--no-ping", "--json")
+    assert ran.json["data"]["profiles"] == ["work", "home", "team"]
+    claude = json.loads(machine.read(".claude/settings.json"))["env"]
+    assert (NEW in machine.read(TOML), NEW in machine.read(JSON)) == (True, True)
+    assert claude["ANTHROPIC_CUSTOM_HEADERS"] == f"X-Team-Key: {NEW}"
+    assert claude["ANTHROPIC_AUTH_TOKEN"] == THIRD
+
+
+# What is left of the old key
+
+
+@pytest.mark.usefixtures("switch")
+def test_where_the_old_key_is_left_is_named_and_never_shown(machine: Machine, rotate: Rotate) -> None:
+    machine.write(".bashrc", f"alias ll='ls -l'\nexport OPENAI_API_KEY={KEY}\n")
+    machine.write(".codex/config.toml.bak", f'key = "{KEY}"\n')
+    machine.write(".claude/backups/settings.json.1", f'{{\n"k": "{KEY}"}}\n')
+    machine.environ["MY_KEY"] = KEY
+    ran = rotate(NEW, "--json")
+    found = {one["where"]: (one["lines"], one["copy"]) for one in ran.json["data"]["left"]}
+    assert found == {
+        "$MY_KEY": ([], False),
+        "~/.bashrc": ([2], False),
+        "~/.codex/config.toml.bak": ([1], True),
+        "~/.claude/backups/settings.json.1": ([2], True),
+    }
+    assert (ran.code, KEY in ran.out) == (1, False)
+
+
+# How long it is kept
+
+
+@pytest.mark.usefixtures("switch")
+def test_it_is_forgotten_when_its_time_is_over_by_the_next_command_that_writes(
+    machine: Machine, rotate: Rotate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert rotate(NEW, "--keep-days", "2").code == 0
+
+    class Later(datetime):
+        days = 1.9
+
+        @classmethod
+        def now(cls, tz: Any = None) -> Any:
+            del tz
+            return datetime.now(UTC) + timedelta(days=cls.days)
+
+    monkeypatch.setattr("toolsync.session.datetime", Later)
+    assert machine.toolsync("apply", "--yes", "--no-ping", "--tool=codex").code == 0
+    assert FIRST in held(machine)
+    Later.days = 2.1
+    assert machine.toolsync("apply", "--yes", "--no-ping", "--tool=codex").code == 0
+    assert held(machine) == {"work": NEW}
+
+
+@pytest.mark.usefixtures("switch")
+def test_it_is_forgotten_at_once_where_nobody_wants_it(machine: Machine, rotate: Rotate) -> None:
+    ran = rotate(NEW, "--keep-days", "0", "--json")
+    assert (ran.code, ran.json["data"]["kept_until"], held(machine)) == (0, None, {"work": NEW})
+
+
+@pytest.mark.usefixtures("switch")
+def test_forgetting_and_removing_leave_nothing_of_it(machine: Machine, rotate: Rotate) -> None:
+    assert rotate().code == 0
+    assert "is forgotten" in machine.toolsync("key", "forget", "--yes").out
+    assert held(machine) == {"work": NEW}
+    assert rotate(THIRD).code == 0
+    assert machine.toolsync("key", "remove", "--yes").code == 0
+    assert held(machine) == {}
+
+
+def test_a_lost_note_loses_no_way_back(machine: Machine, switch: Home, rotate: Rotate) -> None:
+    assert rotate().code == 0
+    (machine.state / "keys.json").unlink()
+    assert machine.toolsync("key", "rotate", "--back", "--yes").code == 0
+    assert (held(machine), keys_in(machine, switch)) == ({"work": KEY, SECOND: NEW}, {KEY})
+
+
+# Who uses it
+
+
+@pytest.mark.usefixtures("switch")
+def test_uses_are_listed_without_a_value(machine: Machine) -> None:
+    machine.write(".bashrc", f"export A={KEY}\n")
+    ran = machine.toolsync("key", "uses", "--json")
+    found = {(one["kind"], one["who"], one["where"], one["path"]) for one in ran.json["data"]["uses"]}
+    row = "~/.cc-switch/cc-switch.db#work"
+    assert found == {
+        ("helper", "Claude Code", "~/.claude/settings.json", "toolsync key print work"),
+        ("copy", "Codex CLI", "~/.codex/config.toml", "model_providers.toolsync.experimental_bearer_token"),
+        ("copy", "Cline", "~/.cline/data/secrets.json", "openAiApiKey"),
+        ("copy", "Cline", "~/.cline/data/settings/providers.json", "providers.openai-compatible.settings.apiKey"),
+        ("copy", "config.toml", "~/service/config.toml", "api.api_key"),
+        ("copy", "settings.json", "~/service/settings.json", "apiKey"),
+        ("row", "CC Switch", f"{row}/codex", "model_providers.toolsync.experimental_bearer_token"),
+        ("helper", "CC Switch", f"{row}/claude", "toolsync key print work"),
+        ("found", "", "~/.bashrc", "line 1"),
+    }
+    assert (ran.code, KEY in ran.out, KEY in machine.toolsync("key", "uses").out) == (0, False, False)
+
+
+def test_uses_of_a_key_that_nobody_can_read_are_not_guessed(machine: Machine) -> None:
+    machine.vault = MemoryVault()
+    ran = machine.toolsync("key", "uses")
+    assert (ran.code, "so nobody can tell where it stands" in ran.out) == (1, True)
