@@ -7,6 +7,7 @@ from typing import Any
 
 from toolsync.screen import Line, sentence
 from toolsync.tables import counted
+from toolsync.undertaking import plan_lines
 
 _MOST_UNSEEN = 10
 """How many things are named that were not looked at and do not matter much."""
@@ -16,7 +17,7 @@ def leakage_lines(data: Mapping[str, Any]) -> Iterator[Line]:
     """The findings, then what was not looked at, then how much was."""
     leaks = [one for one in data["findings"] if not one["agreed"]]
     for one in data["fixed"]:
-        yield sentence(f"mended: {one['what']}: {one['shown']}", "good")
+        yield sentence(_DONE[one["what"]].format(one["shown"]), "good")
     for one in leaks:
         yield sentence(f"{_where(one)}: {_what(one)}", "bad")
         if one["exposed"]:
@@ -27,6 +28,30 @@ def leakage_lines(data: Mapping[str, Any]) -> Iterator[Line]:
         yield sentence(f"{_where(one)}: a copy of {one['secret']['name']}, as you agreed", "dim")
     yield from _unseen(data)
     yield from _summary(data, len(leaks))
+
+
+_DONE = {
+    "key": "{}: the key is in the keyring now",
+    "mode": "{}: shut to all but you",
+    "ignore": "added to {}",
+    "apply": "{}: gets the key another way now",
+}
+
+
+def mending_lines(data: Mapping[str, Any]) -> Iterator[Line]:
+    """What `--fix` would do."""
+    if data["apply"]:
+        yield from plan_lines(data["apply"])
+    yield from (sentence(_STEPS[step["what"]].format(step["shown"]), "add") for step in data["steps"])
+    if not data["apply"] and not data["steps"]:
+        yield Line("Nothing of this can be mended here.", "look")
+
+
+_STEPS = {
+    "key": "{}: the key goes into the keyring",
+    "mode": "{}: shut to all but you",
+    "ignore": "added to {}",
+}
 
 
 def _where(one: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""A home in which keys lie about, and others in which nothing does but what looks like one; every key is made up here."""
+"""A home in which keys lie about, and one where nothing does but what looks like them; all keys are made up here."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ LEAKS = (
     Leak("a tool's own file", ".claude/settings.json", _JSON, WORK, "tool", 2),
     Leak("another tool's", ".codex/config.toml", _TOML, WORK, "tool", 3),
     Leak("in a store of keys", ".cline/data/secrets.json", f'{{"openAiApiKey": "{KEY}"}}', WORK, "tool"),
-    Leak("a login", ".codex/auth.json", f'{{"OPENAI_API_KEY": "{SHAPED["openai"]}"}}', "openai", "tool"),
+    Leak("a login", ".codex/auth.json", f'{{"OPENAI_API_KEY": "{SHAPED["openai"]}"}}', "the key of Codex CLI", "tool"),
     Leak("a copy beside it", ".claude/settings.json.bak", _JSON, WORK, "backup", 2),
     Leak("an editor's copy", ".codex/config.toml~", _TOML, WORK, "backup", 3),
     Leak("a merge's copy", ".codex/config.toml.orig", f'k = "{SHAPED["anthropic"]}"\n', "anthropic", "backup"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 
 from toolsync.commands.looking import Finding
-from toolsync.leaks import Known
 from toolsync.masking import on_one_line
 from toolsync.session import Session
 
@@ -32,7 +31,7 @@ def _away(session: Session, one: Finding) -> str:
 
 
 def _by_kind(session: Session, one: Finding) -> str:
-    if one.kind == "tool" and isinstance(one.hit.secret, Known):
+    if one.kind == "tool" and is_kept(one.secret):
         return f"`toolsync apply --tool {one.tool}` lets the tool get the key another way, where it can."
     if one.kind == "own":
         return "Take it out of that file: toolsync itself never needs it there."
@@ -53,6 +52,11 @@ def _replaced(one: Finding) -> str:
     """That a key which left the machine, or may have, must be replaced."""
     if not ({"history", "tracked", "others", "copied"} & set(one.exposed)):
         return ""
-    if isinstance(one.hit.secret, Known):
+    if is_kept(one.secret):
         return "If anybody else could read that: `toolsync key rotate`."
     return "If anybody else could read that, replace the key at its provider."
+
+
+def is_kept(name: str) -> bool:
+    """Whether a secret of that name is kept where a profile takes it from, so that we can put another in its place."""
+    return name.startswith(("keyring:", "env:", "command:"))

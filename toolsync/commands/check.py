@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from toolsync import __version__, disk, gitguard
-from toolsync.commands.advice import advice
+from toolsync.commands.advice import advice, is_kept
+from toolsync.commands.key import references
 from toolsync.commands.looking import Finding, Limits, Looking, Unseen, is_private_kind, open_to
 from toolsync.commands.repositories import look_at_staged, look_through, repositories
 from toolsync.commands.result import DONE, PROBLEM, Message, Result
@@ -158,25 +159,37 @@ def _reachable(path: Path, who: list[str]) -> list[str]:
 
 
 def _agreed(session: Session, wanted: Sought) -> set[tuple[str, str]]:
-    """The files in which a copy of a key stands by its owner's consent, with the name of that key."""
+    """The files in which a copy of a key stands by its owner's consent, or a tool's own login; and that key's name."""
     memory = wanted.memory
+    logins = {(str(_real(one.file)), f"the key of {one.called}") for one in wanted.literals if one.is_login}
     try:
         profiles = {profile.name: profile for profile in session.profiles().profiles}
     except (ProfileError, FileError):
-        return set()
-    pairs = set()
+        return logins
+    pairs = logins
     for real, file in memory.files.items():
         for layer in file.layers:
             profile = profiles.get(memory.copies.get(layer.tool, ""))
-            if layer.holds_key and profile is not None and profile.plaintext != "never":
-                path = str(Address.parse(real).path) if "#" in real and not os.path.exists(real) else real  # noqa: PTH110
-                pairs.add((path, str(profile.key)))
+            if profile is None or profile.plaintext == "never" or not any(value.secret for value in layer.values):
+                continue
+            path = str(Address.parse(real).path) if "#" in real and not os.path.exists(real) else real  # noqa: PTH110
+            pairs |= {(path, str(reference)) for _, reference in references(profile)}
     return pairs
 
 
-def result(session: Session, checked: Checked, fixed: Sequence[dict[str, Any]] = ()) -> Result:
-    """What was found, as a command's result."""
-    return Result("check", data(session, checked, fixed), tuple(_messages(checked)), _exit_code(checked))
+def result(
+    session: Session, checked: Checked, fixed: Sequence[dict[str, Any]] = (), messages: Sequence[Message] = ()
+) -> Result:
+    """What was found, as a command's result.
+
+    Args:
+        session: the machine.
+        checked: what was found.
+        fixed: what was mended before.
+        messages: what is said of that.
+    """
+    said = (*messages, *_messages(checked))
+    return Result("check", data(session, checked, fixed), said, _exit_code(checked))
 
 
 def _exit_code(checked: Checked) -> int:
@@ -188,7 +201,7 @@ def _exit_code(checked: Checked) -> int:
 
 def _messages(checked: Checked) -> Iterator[Message]:
     yield from checked.warnings
-    if checked.leaks and any(isinstance(one.hit.secret, Known) for one in checked.leaks):
+    if any(is_kept(one.secret) for one in checked.leaks):
         yield Message(
             "note", "a key that others may have seen is no secret any more", "`toolsync key rotate` replaces it."
         )
@@ -247,9 +260,15 @@ def mendable(one: Finding, looking: Looking) -> list[str]:
         fixes.append("mode")
     if "open" in one.exposed and (is_private_kind(one.kind) or one.file.name.startswith(".env")):
         fixes.append("ignore")
-    if one.kind == "tool" and isinstance(one.hit.secret, Known) and not one.inside:
+    if one.kind == "tool" and not one.inside and one.hit.value in _movable(looking.sought):
         fixes.append("apply")
     return fixes
+
+
+def _movable(wanted: Sought) -> set[str]:
+    """The keys that tools can get another way: those of profiles, and literal ones that go to the same address."""
+    kept = {one.value for one in wanted.known if is_kept(one.name)}
+    return kept | {one.key.reveal() for one in wanted.literals if one.is_ours and not one.is_login}
 
 
 def _unseen(session: Session, one: Unseen) -> dict[str, Any]:

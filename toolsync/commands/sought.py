@@ -11,6 +11,7 @@ from toolsync import disk, resources
 from toolsync import memory as memories
 from toolsync.commands.key import named
 from toolsync.commands.result import Message
+from toolsync.commands.slots import Literal, literals
 from toolsync.deadline import answered
 from toolsync.errors import FileError, KeyMissingError, MemoryFileError, ProfileError, SecretError
 from toolsync.leaks import Known, Shape
@@ -39,12 +40,14 @@ class Sought:
         warnings: what could not be had, or is not looked for.
         is_whole: whether every key of the profiles and of the keyring is among them.
         memory: what was applied, whose key makes fingerprints.
+        literals: keys that stand where tools look for theirs; they are among the known ones.
     """
 
     known: tuple[Known, ...]
     warnings: tuple[Message, ...]
     is_whole: bool
     memory: Memory
+    literals: tuple[Literal, ...] = ()
 
     def fingerprint(self, value: str) -> str:
         """Six digits that tell two secrets apart, the same each time."""
@@ -61,9 +64,13 @@ def sought(session: Session, *, quick: bool) -> Sought:
     memory, warnings = _memory(session)
     gathering = _Gathering(session, warnings, quick=quick)
     gathering.add_keys()
-    if not quick:
-        gathering.add_old(memory)
-    return Sought(tuple(gathering.known.values()), tuple(warnings), gathering.is_whole, memory)
+    if quick:
+        return Sought(tuple(gathering.known.values()), tuple(warnings), gathering.is_whole, memory)
+    gathering.add_old(memory)
+    found = tuple(one for one in literals(session) if [*_keys_in(one.key.reveal())] == [one.key.reveal()])
+    for one in found:
+        gathering.add(f"the key of {one.called}", one.key.reveal())
+    return Sought(tuple(gathering.known.values()), tuple(warnings), gathering.is_whole, memory, found)
 
 
 def _memory(session: Session) -> tuple[Memory, list[Message]]:
@@ -111,7 +118,7 @@ class _Gathering:
 
         try:
             for name, value in answered(found, _QUICK_SECONDS):
-                self._add(name, value)
+                self.add(name, value)
         except (SecretError, TimeoutError):
             missed.append("the keyring")
         if missed:
@@ -138,7 +145,7 @@ class _Gathering:
 
     def _add_key(self, reference: KeyRef, *, is_used: bool) -> None:
         try:
-            self._add(str(reference), self._session.secret(reference).reveal())
+            self.add(str(reference), self._session.secret(reference).reveal())
         except KeyMissingError as error:
             if is_used:
                 self._missed(f"not looked for: {error.message}", error.hint)
@@ -148,7 +155,7 @@ class _Gathering:
             return
         try:
             for name, value in self._replaced(reference) if reference.kind == "keyring" else ():
-                self._add(name, value)
+                self.add(name, value)
         except SecretError as error:
             self._missed(f"{_shown(reference)} is not looked for: {error.message}", error.hint)
 
@@ -161,11 +168,12 @@ class _Gathering:
             for path, name in entries[:_MOST_OLD]:
                 found = self._session.open_vault().get(name)
                 for value in _keys_in(found.reveal()) if found else ():
-                    self._add(f"your earlier key in {self._session.shown(path)}", value)
+                    self.add(f"your earlier key in {self._session.shown(path)}", value)
         except SecretError as error:
             self._missed(f"keys of yours that undo would bring back are not looked for: {error.message}", error.hint)
 
-    def _add(self, name: str, value: str) -> None:
+    def add(self, name: str, value: str) -> None:
+        """Look for this one too; what is known already keeps its name."""
         if len(value) < SHORTEST:
             text = f"{name} is not looked for: it has fewer than {SHORTEST} characters, and would be found everywhere"
             self._warnings.append(Message("note", text))

@@ -1,0 +1,115 @@
+"""`check --fix`: modes, git's ignore file, and a literal key that goes into the keyring; nothing without a yes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.acceptance.machine import KEY, Machine
+from tests.gitguard.conftest import Home
+from tests.keys import invented
+from toolsync.commands import check
+from toolsync.masking import Secret
+from toolsync.secret.vault import MemoryVault
+
+SETTINGS = {"env": {"ANTHROPIC_AUTH_TOKEN": KEY, "ANTHROPIC_BASE_URL": "https://gateway.example/api"}, "other": 1}
+
+
+@pytest.fixture(autouse=True)
+def bare(furnished: Machine) -> None:
+    """A profile without a secret header: with one, no tool can do without a copy of that."""
+    furnished.profile()
+
+
+@pytest.fixture
+def open_folders(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everybody may pass the folders above the home, as pytest's own never let them."""
+    monkeypatch.setattr(check, "_reachable", lambda _path, who: who)
+
+
+def _found(machine: Machine) -> dict[str, list[str]]:
+    return {one["shown"]: one["fixes"] for one in machine.toolsync("check", "--json").json["data"]["findings"]}
+
+
+def test_nothing_is_mended_without_a_yes(furnished: Machine) -> None:
+    furnished.write(".bash_history", f"export K={KEY}\n").chmod(0o644)
+    with furnished.untouched():
+        ran = furnished.toolsync("check", "--fix")
+    assert ran.said[0] == 2
+    assert "nobody is there to answer" in ran.err
+
+
+def test_a_file_with_a_key_is_shut_to_others(furnished: Machine) -> None:
+    history = furnished.write(".bash_history", f"export K={KEY}\n")
+    history.chmod(0o664)
+    ran = furnished.toolsync("check", "--fix", "--yes", "--json")
+    assert (ran.code, ran.json["data"]["fixed"]) == (1, [{"what": "mode", "shown": "~/.bash_history"}])
+    assert history.stat().st_mode & 0o777 == 0o600
+    assert [one["exposed"] for one in ran.json["data"]["findings"]] == [[]]
+
+
+def test_git_is_told_to_ignore_a_file_with_a_key(furnished: Machine) -> None:
+    Home(furnished.home).repository("project")
+    furnished.write("project/.gitignore", "*.pyc\r\n")
+    furnished.write("project/.env", f"K={KEY}\n")
+    assert _found(furnished) == {"~/project/.env": ["ignore"]}
+    ran = furnished.toolsync("check", "--fix", "--yes", "--json")
+    assert [one["what"] for one in ran.json["data"]["fixed"]] == ["ignore"]
+    assert furnished.read("project/.gitignore").startswith("*.pyc\r\n/.env\r\n")
+    assert [one["exposed"] for one in ran.json["data"]["findings"]] == [[]]
+
+
+def test_a_tool_gets_the_key_another_way(furnished: Machine) -> None:
+    furnished.write(".claude/settings.json", json.dumps(SETTINGS, indent=2))
+    assert _found(furnished) == {"~/.claude/settings.json": ["mode", "apply"]}
+    ran = furnished.toolsync("check", "--fix", "--yes", "--no-ping", "--json")
+    assert (ran.code, ran.json["data"]["findings"]) == (0, [])
+    assert [one["what"] for one in ran.json["data"]["fixed"]] == ["apply"]
+    now = json.loads(furnished.read(".claude/settings.json"))
+    assert "key print work" in now["apiKeyHelper"]
+    assert now["other"] == 1
+    furnished.toolsync("undo", "--yes")
+    assert json.loads(furnished.read(".claude/settings.json")) == SETTINGS
+
+
+def test_a_literal_key_goes_into_a_keyring_that_has_none(furnished: Machine) -> None:
+    literal = invented("literal")
+    assert isinstance(furnished.vault, MemoryVault)
+    furnished.vault.remove("work")
+    furnished.write(".claude/settings.json", json.dumps(SETTINGS).replace(KEY, literal))
+    ran = furnished.toolsync("check", "--fix", "--yes", "--no-ping", "--json")
+    assert [one["what"] for one in ran.json["data"]["fixed"]] == ["key", "apply"]
+    assert furnished.vault.get("work") == Secret(literal)
+    assert literal not in furnished.read(".claude/settings.json")
+    assert (ran.code, literal in ran.out) == (0, False)
+
+
+def test_where_the_gateway_does_not_answer_nothing_is_changed(furnished: Machine) -> None:
+    furnished.profile(base_url="http://127.0.0.1:9")
+    furnished.write(".claude/settings.json", json.dumps(SETTINGS))
+    with furnished.untouched():
+        ran = furnished.toolsync("check", "--fix", "--yes")
+    assert ran.code == 2
+    assert KEY not in ran.out + ran.err
+
+
+@pytest.mark.usefixtures("open_folders")
+def test_a_copy_that_was_agreed_to_is_no_leak_until_others_can_read_it(furnished: Machine) -> None:
+    furnished.write(".cline/data/secrets.json", "{}")
+    applied = furnished.toolsync("apply", "--yes", "--no-ping", "--tool", "cline", "--allow-plaintext")
+    assert applied.code == 0
+    ran = furnished.toolsync("check", "--json")
+    assert (ran.code, {one["agreed"] for one in ran.json["data"]["findings"]}) == (0, {True})
+    (furnished.home / ".cline/data/secrets.json").chmod(0o644)
+    ran = furnished.toolsync("check", "--json")
+    assert (ran.code, ["group", "others"] in [one["exposed"] for one in ran.json["data"]["findings"]]) == (1, True)
+
+
+@pytest.mark.usefixtures("open_folders")
+def test_a_login_of_a_tools_own_is_no_leak_until_others_can_read_it(furnished: Machine) -> None:
+    login = furnished.write(".codex/auth.json", json.dumps({"OPENAI_API_KEY": invented("login")}))
+    login.chmod(0o600)
+    assert furnished.toolsync("check").code == 0
+    login.chmod(0o640)
+    assert furnished.toolsync("check").code == 1

@@ -1,0 +1,77 @@
+"""Keys that stand literally where tools look for theirs: found by their place, whatever they look like."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from toolsync import registry
+from toolsync.address import origin
+from toolsync.doctor.effective import command_path
+from toolsync.doctor.look import Look, looks
+from toolsync.doctor.world import World
+from toolsync.errors import FileError, ProfileError
+from toolsync.masking import Secret
+from toolsync.session import Session
+from toolsync.trace import CREDENTIALS
+from toolsync.value import frozen
+
+
+@frozen
+class Literal:
+    """A key that a tool would use as it stands in a file.
+
+    Attributes:
+        tool: whose.
+        called: what people call the program.
+        file: where it stands.
+        key: the key.
+        is_ours: whether it goes to an address of the user's own profiles.
+        is_login: whether the tool itself keeps it there, after a login.
+    """
+
+    tool: str
+    called: str
+    file: Path
+    key: Secret
+    is_ours: bool
+    is_login: bool = False
+
+
+def literals(session: Session) -> Iterator[Literal]:
+    """Those of every tool; no command that would print one is run.
+
+    Raises:
+        FileError: the folder of the user's own tools cannot be read.
+    """
+    world = _world(session)
+    for tool in registry.tools(session.config.parent).values():
+        for look in looks(world, tool):
+            yield from _of(look)
+
+
+def _world(session: Session) -> World:
+    try:
+        profiles = session.profiles()
+    except (ProfileError, FileError):
+        return World(session)
+    active = next((one for one in profiles.profiles if one.name == profiles.active), None)
+    return World(session, active, profiles.profiles)
+
+
+def _of(look: Look) -> Iterator[Literal]:
+    base = look.found["base_url"].value if "base_url" in look.found else ""
+    for question, answer in look.found.items():
+        if question not in CREDENTIALS or question not in look.tool.request.headers or not answer.value:
+            continue
+        if answer.file and not look.named(question) and command_path(look, answer) is None:
+            key, is_ours, layer = Secret(answer.value.strip()), _origin(base) in look.world.origins, look.seen(answer)
+            is_login = layer is not None and layer.layer.at.partition(".")[0] == "login"
+            yield Literal(look.tool.name, look.called, Path(answer.file), key, is_ours, is_login)
+
+
+def _origin(address: str) -> str:
+    try:
+        return origin(address)
+    except (ProfileError, ValueError):
+        return ""
