@@ -69,6 +69,41 @@ def test_a_start_of_its_own_gets_the_edits_laid_over_it_and_goes_when_it_is_all_
     assert world.text is None
 
 
+SKELETON = """# what it is for
+[api]
+base_url = ""
+timeout = 120   # long answers
+
+[api.more]
+list = [1]
+
+[log]
+latency = true
+"""
+
+
+def test_of_a_start_that_its_user_edited_only_their_own_stays() -> None:
+    start: dict[str, Any] = {"start": SKELETON, "start_is_filled": False}
+    world = World(None, "toml")
+    world.run(wants(("api.base_url", "ours"), **start))
+    world.edit(("api", "timeout"), 7)
+    world.edit(("mine",), "x")
+    world.run(wants(("api.base_url", "ours, again"), **start))
+    plan = world.run(nothing(**start))
+    assert world.document.data == {"mine": "x", "api": {"timeout": 7}}
+    assert (world.memory, plan.is_change) == (None, True)
+
+
+def test_of_a_start_stays_what_its_tool_needs() -> None:
+    start: dict[str, Any] = {"start": '{ "version": 1, "providers": {} }', "start_is_filled": False}
+    start |= {"check": lambda data: None if "version" in data else "'version' is missing"}
+    world = World(None)
+    world.run(wants(("providers.ours", 1), **start))
+    world.edit(("providers", "theirs"), 2)
+    world.run(nothing(**start))
+    assert world.document.data == {"version": 1, "providers": {"theirs": 2}}
+
+
 def test_what_a_user_put_into_a_file_that_toolsync_made_stays() -> None:
     world = World(None)
     world.run(wants(("a", 1), ("t.b", 2), start='{ "a": 1, "t": { "b": 2 } }\n'))

@@ -18,9 +18,9 @@ from toolsync.document.keypath import parse as parse_path
 from toolsync.document.keypath import spell
 from toolsync.errors import EditRefusedError, PlanRefusedError
 from toolsync.overlay import TABLE, Edit
-from toolsync.plan.giving import swept, unwound
+from toolsync.plan.giving import swept, unwound, without_start
 from toolsync.plan.laying import Laid, laid_fresh, made, made_whole, makes_file, sha256, stands
-from toolsync.plan.meeting import stop_at_breach, widened
+from toolsync.plan.meeting import complaint, stop_at_breach, widened
 from toolsync.plan.model import Change, FilePlan, Left, Place, Row
 from toolsync.plan.relaying import laid_in_place
 from toolsync.plan.standing import handed_over, standing_above
@@ -166,6 +166,7 @@ def _worked(place: Place, present: Document | None, rows: Sequence[Row], known: 
     _sweep(work, rows, known)
     if present is not None:
         _mend(work, present, rows, place, staying)
+        _clear(work, rows, known, place)
     return work
 
 
@@ -180,6 +181,18 @@ def _mend(work: _Work, present: Document, rows: Sequence[Row], place: Place, sta
             gone = wide.left[0].path
             work.left = [*(one for one in work.left if one.path[: len(gone)] != gone), *wide.left]
             _replace(work, wide.document)
+
+
+def _clear(work: _Work, rows: Sequence[Row], known: FileMemory, place: Place) -> None:
+    """Take out what a file that we made began with, where its user added something and it stays; if its tools allow."""
+    begun = [row for row in rows if not row.edits and row.start and not row.start_is_filled]
+    if work.document is None or not known.created or work.layers or _goes(work, rows, place):
+        return
+    clean = work.document
+    for row in begun:
+        clean = without_start(clean, row.start or "", place)
+    if all(complaint(row, clean) is None or complaint(row, work.document) is not None for row in begun):
+        work.document = clean
 
 
 def _sweep(work: _Work, rows: Sequence[Row], known: FileMemory) -> None:

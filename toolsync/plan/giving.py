@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
 from toolsync import document as documents
-from toolsync.document import MISSING, Document, Item, KeyPath, Missing, Source, Splice, Value
+from toolsync.document import MISSING, Document, Item, KeyPath, Missing, Source, Splice, Value, equal
 from toolsync.document import splice as splices
 from toolsync.document.keypath import parse as parse_path
 from toolsync.document.keypath import spell
@@ -78,6 +78,25 @@ def given_back(document: Document, row: Row, known: LayerMemory, place: Place) -
                 stuck.insert(0, value)
     layer = replace(known, values=tuple(stuck), containers=(), inverse=None) if stuck else None
     return Laid(swept(document, known.containers, [row]), layer, left=tuple(left))
+
+
+def without_start(document: Document, start: str, place: Place) -> Document:
+    """The document without what stands in it as it stood in the start of a file that toolsync made."""
+    begun = documents.parse(start.encode(), place.format).data
+    for path, value in _inside((), begun):
+        now = document.get(path)
+        is_left = not now if isinstance(value, dict) else equal(now, value)
+        if now is not MISSING and is_left:
+            with suppress(EditRefusedError):  # a default does no harm
+                document = document.remove(path)
+    return document
+
+
+def _inside(path: KeyPath, value: Value) -> Iterator[tuple[KeyPath, Value]]:
+    """Everything in a table, innermost first, the last first."""
+    for step, child in reversed(value.items()) if isinstance(value, dict) else ():
+        yield from _inside((*path, step), child)
+        yield (*path, step), child
 
 
 _STUCK = "was not given back"
