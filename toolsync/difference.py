@@ -5,12 +5,13 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from toolsync import document as documents
 from toolsync.document import MISSING, Document, KeyPath, Missing, Value, equal
 from toolsync.document.data import get, index_of
 from toolsync.document.keypath import parse as parse_path
+from toolsync.excerpt import Excerpt, difference, line_count
 from toolsync.masking import (
     fingerprint,
     holds_key_shape,
@@ -37,12 +38,37 @@ def unified(plan: FilePlan, name: str, key: bytes, *, context: int = 3) -> list[
     """
     if plan.before == plan.after:
         return []
-    before = _lines(plan, plan.before, key)
-    after = _lines(plan, plan.after, key)
+    texts = [plan.before or "", plan.after or ""]
+    both = [documents.parse(text.encode(), plan.format) for text in texts]
+    part = _with_whole_values(difference(texts[0], texts[1], context + _MORE), both)
+    before, after = (_lines(document, plan, key, part) for document in both)
     old = name if plan.before is not None else "/dev/null"
     new = name if plan.after is not None else "/dev/null"
     diff = difflib.unified_diff(before, after, old, new, n=context, lineterm="")
-    return [masked(mask_credentials(mask_key_shapes(line))) for line in diff]
+    above = line_count(texts[0][: part.start])
+    return [masked(mask_credentials(mask_key_shapes(_numbered(line, above)))) for line in diff]
+
+
+_MORE = 100
+"""Lines around what differs: of a block that is like its neighbours, `difflib` may take another one for the new one."""
+
+
+def _with_whole_values(part: Excerpt, found: Iterable[Document]) -> Excerpt:
+    """The excerpt, widened until it cuts through no value of either document: what of a key were shown is no key."""
+    while True:
+        wider = part
+        for document in found:
+            for _, span in document.leaves(*part.of(document.text)):
+                wider = wider.widened(document.text, *span)
+        if wider == part:
+            return part
+        part = wider
+
+
+def _numbered(line: str, above: int) -> str:
+    """A line of the diff of an excerpt, with the numbers of the whole text if it is one that has any."""
+    hunk = re.fullmatch(r"@@ -(\d+)(.*) \+(\d+)(.*) @@", line)
+    return f"@@ -{int(hunk[1]) + above}{hunk[2]} +{int(hunk[3]) + above}{hunk[4]} @@" if hunk else line
 
 
 def shown_value(change: Change, value: Value | Missing, key: bytes, *, is_ours: bool) -> Value | None:
@@ -78,14 +104,13 @@ def _veiled(value: Value, data: Value, path: KeyPath, key: bytes) -> Value:
     return f"***{fingerprint(value, key)}***" if is_secret else value
 
 
-def _lines(plan: FilePlan, text: str | None, key: bytes) -> list[str]:
-    if text is None:
-        return []
-    shown = _shown(documents.parse(text.encode(), plan.format), plan, key).removeprefix("\ufeff")
+def _lines(document: Document, plan: FilePlan, key: bytes, part: Excerpt) -> list[str]:
+    start, end = part.of(document.text)
+    shown = _shown(document, plan, key, start, end).removeprefix("\ufeff")
     lines = [_without_old_settings(line) for line in re.split(r"\r\n|\n|\r", shown)]
     if lines[-1] == "":
         return lines[:-1]
-    if plan.container:  # a part of one ends where its owner ends it
+    if plan.container or part.tail:  # a part of a container ends where its owner ends it
         return lines
     return [*lines[:-1], f"{lines[-1]}\n\\ No newline at end of file"]
 
@@ -110,16 +135,16 @@ def _without_value(match: re.Match[str]) -> str:
     return match[0] if is_open else f'{match["name"]}{match["sign"]}"***"'
 
 
-def _shown(document: Document, plan: FilePlan, key: bytes) -> str:
-    """The document's text with every secret value replaced by its fingerprint."""
+def _shown(document: Document, plan: FilePlan, key: bytes, start: int, end: int) -> str:
+    """The document's text between two offsets, with every secret value replaced by its fingerprint."""
     secrets = list(_secret_paths(document, plan))
-    text, end = "", 0
-    for path, span in document.leaves():
+    text, at = "", start
+    for path, span in document.leaves(start, end):
         value = _leaf(document, path, span)
         if _is_secret(path, value, document, secrets, plan):
-            text += document.text[end : span[0]] + f'"***{fingerprint(_text(value), key)}***"'
-            end = span[1]
-    return text + document.text[end:]
+            text += document.text[at : span[0]] + f'"***{fingerprint(_text(value), key)}***"'
+            at = span[1]
+    return text + document.text[at:end]
 
 
 def _leaf(document: Document, path: KeyPath, span: tuple[int, int]) -> Value:

@@ -56,6 +56,22 @@ def test_a_change_is_a_unified_diff() -> None:
     ]
 
 
+def test_of_a_long_file_the_lines_are_numbered_as_they_stand_there_and_no_secret_is_cut() -> None:
+    lines = [f'  "n{number}": {number},' for number in range(300)]
+    lines[40] = f'  "apiKey": "{SECRET}",'
+    text = "\n".join(["{", *lines, '  "b": 2', "}", ""])
+    shown = diff(text, edit("n250", 5), context=1)
+    assert shown[2:] == ["@@ -251,3 +251,3 @@", " " + lines[249], "-" + lines[250], '+  "n250": 5,', " " + lines[251]]
+    assert SECRET not in "\n".join(diff(text, edit("n100", 5), context=99))
+
+
+def test_a_secret_that_takes_several_lines_is_not_cut_by_the_edge_of_what_is_shown() -> None:
+    head = "".join(f"n{number} = {number}\n" for number in range(30))
+    text = f'{head}api_key = """\n{SECRET}\n{SECRET}"""\n' + "".join(f"m{number} = 1\n" for number in range(120))
+    for number in range(95, 106):
+        assert SECRET not in "\n".join(diff(text, edit(f"m{number}", 5), format="toml", context=99))
+
+
 def test_a_new_file_comes_from_nothing() -> None:
     assert diff(None, edit("a", 1)) == [
         "--- /dev/null",

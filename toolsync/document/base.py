@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -157,8 +158,11 @@ class Document(ABC):
         """Start and end offset of the value at `path`; None if nothing stands there, or not in one piece."""
 
     @abstractmethod
-    def leaves(self) -> Iterator[tuple[KeyPath, tuple[int, int]]]:
-        """Every scalar of the document with its path (list positions as numbers) and the span of its value."""
+    def leaves(self, start: int = 0, end: int = sys.maxsize) -> Iterator[tuple[KeyPath, tuple[int, int]]]:
+        """Every scalar that stands, be it in part, between two offsets, with its path and the span of its value.
+
+        List positions are numbers.
+        """
 
     @abstractmethod
     def _put(self, path: KeyPath, value: Value | Source) -> Sequence[Splice]:

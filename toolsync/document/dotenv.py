@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
@@ -40,10 +41,11 @@ class DotenvDocument(Document):
         """Of the value as it is spelled, quotes included; of the last line that sets the name."""
         return next((span for leaf, span in reversed(list(self.leaves())) if leaf == path), None)
 
-    def leaves(self) -> Iterator[tuple[KeyPath, tuple[int, int]]]:
+    def leaves(self, start: int = 0, end: int = sys.maxsize) -> Iterator[tuple[KeyPath, tuple[int, int]]]:
         """Every variable, in the order of the lines."""
         for name, span, _ in _lines(self.text):
-            yield (name,), span
+            if span[0] < end and span[1] > start:
+                yield (name,), span
 
     def _put(self, path: KeyPath, value: Value | Source) -> Sequence[Splice]:  # noqa: ARG002  nothing is put
         raise self._refused(path, "such files are read only")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 
 from toolsync.document.base import Document, Source
@@ -28,14 +29,14 @@ class GitignoreDocument(Document):
         """Of the first line that is the pattern, without its end."""
         return next((span for leaf, span in self.leaves() if leaf == path), None)
 
-    def leaves(self) -> Iterator[tuple[KeyPath, tuple[int, int]]]:
+    def leaves(self, start: int = 0, end: int = sys.maxsize) -> Iterator[tuple[KeyPath, tuple[int, int]]]:
         """Every pattern with its line's span, without the line's end."""
-        start = len(self.text) - len(self.text.removeprefix("\ufeff"))
-        for whole in self.text[start:].split("\n"):
+        at = len(self.text) - len(self.text.removeprefix("\ufeff"))
+        for whole in self.text[at:].split("\n"):
             line = whole.removesuffix("\r")
-            if _is_pattern(line):
-                yield (line,), (start, start + len(line))
-            start += len(whole) + 1
+            if _is_pattern(line) and at < end and at + len(line) > start:
+                yield (line,), (at, at + len(line))
+            at += len(whole) + 1
 
     def _put(self, path: KeyPath, value: Value | Source) -> Sequence[Splice]:
         line = path[0] if len(path) == 1 else None

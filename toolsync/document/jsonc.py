@@ -6,6 +6,7 @@ fault, and that nothing of the kind is ever written into a strict file that has 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import ClassVar, Self
@@ -88,11 +89,13 @@ class JsoncDocument(Document):
         chain = self._chain(path)
         return (chain[-1].start, chain[-1].end) if len(chain) == len(path) + 1 else None
 
-    def leaves(self) -> Iterator[tuple[KeyPath, tuple[int, int]]]:
-        """Every scalar and its place, in the order of the text; duplicates too."""
+    def leaves(self, start: int = 0, end: int = sys.maxsize) -> Iterator[tuple[KeyPath, tuple[int, int]]]:
+        """As every document's, in the order of the text; duplicates too."""
         waiting: list[tuple[KeyPath, Node]] = [((), self._root)] if self._root else []
         while waiting:
             path, node = waiting.pop()
+            if node.start >= end or node.end <= start:
+                continue
             if not node.bracket:
                 yield path, (node.start, node.end)
             steps = [(*path, index if entry.key is None else entry.key) for index, entry in enumerate(node.entries)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
@@ -59,11 +60,11 @@ class TomlDocument(Document):
         first = inside[0] if inside else self._layout.statements[self._layout.under(at)[0]].key
         return place(self.text, first.start)
 
-    def leaves(self) -> Iterator[tuple[KeyPath, tuple[int, int]]]:
-        """Every scalar in the order of the text."""
+    def leaves(self, start: int = 0, end: int = sys.maxsize) -> Iterator[tuple[KeyPath, tuple[int, int]]]:
+        """As every document's, in the order of the text."""
         for line in self._layout.statements.values():
-            if isinstance(line, Pair):
-                yield from _leaves(line.path, line.value)
+            if isinstance(line, Pair) and line.start < end and line.end > start:
+                yield from (leaf for leaf in _leaves(line.path, line.value) if leaf[1][0] < end and leaf[1][1] > start)
 
     @classmethod
     def _judge(cls, text: str) -> Value:
