@@ -159,10 +159,8 @@ def _applied(
     if not good:
         return None, messages
     planned = apply.plan(session, _wish(good), options)
-    for skipped in planned.skipped:
-        messages.append(
-            Message("warning", f"{skipped.tool.title} keeps the key in clear: {skipped.reason}", skipped.hint)
-        )
+    left = ((one.tool.title, one) for one in planned.skipped)
+    messages += [Message("warning", f"{title} keeps the key in clear: {one.reason}", one.hint) for title, one in left]
     return planned, messages
 
 
