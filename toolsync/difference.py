@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from toolsync import document as documents
 from toolsync.document import MISSING, Document, KeyPath, Missing, Value, equal
@@ -40,7 +40,7 @@ def unified(plan: FilePlan, name: str, key: bytes, *, context: int = 3) -> list[
         return []
     texts = [plan.before or "", plan.after or ""]
     both = [documents.parse(text.encode(), plan.format) for text in texts]
-    part = _with_whole_values(difference(texts[0], texts[1], context + _MORE), both)
+    part = difference(texts[0], texts[1], context + _MORE)
     before, after = (_lines(document, plan, key, part) for document in both)
     old = name if plan.before is not None else "/dev/null"
     new = name if plan.after is not None else "/dev/null"
@@ -51,18 +51,6 @@ def unified(plan: FilePlan, name: str, key: bytes, *, context: int = 3) -> list[
 
 _MORE = 100
 """Lines around what differs: of a block that is like its neighbours, `difflib` may take another one for the new one."""
-
-
-def _with_whole_values(part: Excerpt, found: Iterable[Document]) -> Excerpt:
-    """The excerpt, widened until it cuts through no value of either document: what of a key were shown is no key."""
-    while True:
-        wider = part
-        for document in found:
-            for _, span in document.leaves(*part.of(document.text)):
-                wider = wider.widened(document.text, *span)
-        if wider == part:
-            return part
-        part = wider
 
 
 def _numbered(line: str, above: int) -> str:
@@ -136,7 +124,7 @@ def _without_value(match: re.Match[str]) -> str:
 
 
 def _shown(document: Document, plan: FilePlan, key: bytes, start: int, end: int) -> str:
-    """The document's text between two offsets, with every secret value replaced by its fingerprint."""
+    """The text between two offsets, with every secret value that stands there, be it in part, as its fingerprint."""
     secrets = list(_secret_paths(document, plan))
     text, at = "", start
     for path, span in document.leaves(start, end):

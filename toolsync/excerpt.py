@@ -24,13 +24,6 @@ class Excerpt:
         """Its start and end offset in one of the texts."""
         return self.start, len(text) - self.tail
 
-    def widened(self, text: str, start: int, end: int) -> Excerpt:
-        """The same, with the lines of `text` that a span stands on."""
-        own_start, own_end = self.of(text)
-        line_start = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1
-        line_end = _LINE.match(text, end)
-        return Excerpt(min(own_start, line_start), len(text) - max(own_end, line_end.end() if line_end else len(text)))
-
 
 def difference(before: str, after: str, context: int) -> Excerpt:
     """Where both differ, with `context` lines before and behind."""

@@ -38,20 +38,5 @@ def test_an_excerpt_has_as_many_lines_around_as_asked_for(context: int, expected
     assert tuple(text[slice(*part.of(text))] for text in texts) == expected
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        pytest.param("C", "B\nC\n", id="a value within it"),
-        pytest.param("2\nB", "A2\nB\nC\n", id="one that begins in the line above"),
-        pytest.param("C\nD", "B\nC\nD", id="one that ends in the line below"),
-    ],
-)
-def test_an_excerpt_is_widened_to_the_lines_of_a_value(value: str, expected: str) -> None:
-    text = "01\n1\nA2\nB\nC\nD"
-    start = text.index(value)
-    part = difference(text, text.replace("B\nC\n", "X\n"), 0).widened(text, start, start + len(value))
-    assert text[slice(*part.of(text))] == expected
-
-
 def test_lines_are_counted_by_their_ends() -> None:
     assert line_count("a\r\nb\nc\rd") == 3
