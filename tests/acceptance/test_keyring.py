@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.acceptance.machine import KEY, Machine, Ran
 from tests.acceptance.test_asking import terminal
+from tests.acceptance.test_rotate import NEW, Both
 from tests.conftest import needs
 from tests.keys import invented
 from toolsync.loopback import LoopbackGateway
@@ -19,6 +22,7 @@ from toolsync.loopback import LoopbackGateway
 pytestmark = pytest.mark.secret_service
 
 SCRIPT = str(Path(__file__).parents[1] / "secret_service.sh")
+LONG = NEW + "x" * 3000
 SETTINGS = "service/settings.json"
 BEFORE = f'{{"apiKey": "{invented("old")}"}}\n'
 APPLY = ("apply", "--yes")
@@ -70,6 +74,98 @@ def test_a_locked_keyring_stops_apply_and_undo(machine: Machine, toolsync: Comma
         2,
         f"error: {what}, and Secret Service is locked\n  hint: Run this where the keyring answers.\n",
     )
+
+
+@pytest.fixture
+def both(machine: Machine) -> Iterator[Both]:
+    """A gateway that takes the key and a new one; the machine's profile names it, and a file may hold a copy."""
+    with Both(KEY, NEW, LONG) as running:
+        table = f'[profiles.work.tool.settings-json]\npaths = ["~/{SETTINGS}"]\nkey_way = "plaintext"\n'
+        machine.profile(f'plaintext = "allow"\n\n{table}', base_url=running.base_url)
+        yield running
+
+
+def test_a_rotation_reaches_helpers_and_copies(machine: Machine, toolsync: Command, both: Both) -> None:
+    for name in (".claude", ".codex"):
+        (machine.home / name).mkdir()
+    assert toolsync("key", "set", "--stdin", stdin=KEY).code == 0
+    assert toolsync(*APPLY).code == 0
+    before = {name: machine.read(name) for name in (".claude/settings.json", ".codex/config.toml")}
+
+    with machine.untouched():
+        locked = toolsync("key", "rotate", "--stdin", "--yes", login="another", stdin=NEW)
+    assert (locked.code, "Secret Service is locked" in locked.err) == (2, True)
+    both.forget()
+    ran = toolsync("key", "rotate", "--stdin", "--yes", "--json", stdin=NEW)
+    assert (ran.code, ran.err) == (0, "")
+    sent = {one["program"]: (one["new_key"], one["status"]) for one in ran.json["data"]["sent"]}
+    assert sent == dict.fromkeys(["Claude Code", "Codex CLI", "settings.json"], (True, 200))
+    assert {key for _, key in both.came()} == {NEW}
+    assert {name: machine.read(name) for name in before} == before
+    assert json.loads(machine.read(SETTINGS))["apiKey"] == NEW
+
+    both.keys = {KEY}
+    assert toolsync("key", "rotate", "--back", "--yes").code == 0
+    assert (json.loads(machine.read(SETTINGS))["apiKey"], toolsync("key", "print").out) == (KEY, f"{KEY}\n")
+
+
+def test_a_key_that_another_program_changed_is_taken_as_it_is(
+    machine: Machine, toolsync: Command, both: Both, tmp_path: Path
+) -> None:
+    needs(shutil.which("secret-tool"), "needs secret-tool (libsecret-tools)")
+    assert toolsync("key", "set", "--stdin", stdin=KEY).code == 0
+    assert toolsync(*APPLY).code == 0
+    store = ("secret-tool", "store", "--label=x", "service", "toolsync:work", "username", "work")
+    address = f"DBUS_SESSION_BUS_ADDRESS=unix:path=/run/user/{os.getuid()}/bus"
+    environ = {**os.environ, **_service(tmp_path)}
+    argv = [SCRIPT, "env", address, *store]
+    subprocess.run(argv, input=NEW, text=True, check=True, env=environ, timeout=60, capture_output=True)
+
+    status = toolsync("status", "--json")
+    assert (status.code, status.json["data"]["waiting"]) == (1, 1)
+    assert toolsync("key", "rotate", "--stdin", "--yes", stdin=NEW).code == 0
+    assert json.loads(machine.read(SETTINGS))["apiKey"] == NEW
+    assert both.came()[-1][1] == NEW
+
+
+def test_a_key_of_three_thousand_characters_is_kept_and_handed_on(
+    machine: Machine, toolsync: Command, both: Both
+) -> None:
+    assert toolsync("key", "set", "--stdin", stdin=KEY).code == 0
+    assert toolsync(*APPLY).code == 0
+    assert toolsync("key", "rotate", "--stdin", "--yes", stdin=LONG).code == 0
+    assert toolsync("key", "print").out == f"{LONG}\n"
+    assert (json.loads(machine.read(SETTINGS))["apiKey"], both.came()[-1][1]) == (LONG, LONG)
+
+
+PLAINTEXT = """import pathlib
+from keyring.backend import KeyringBackend
+
+
+class Keyring(KeyringBackend):
+    priority = 99
+    file = pathlib.Path(__file__).with_name("keys.txt")
+
+    def get_password(self, service, username):
+        return self.file.read_text() if self.file.exists() else None
+
+    def set_password(self, service, username, password):
+        self.file.write_text(password)
+"""
+
+
+@pytest.mark.parametrize("backend", ["plain_ring.Keyring", "keyring.backends.null.Keyring"])
+def test_a_backend_that_keeps_keys_in_clear_or_not_at_all_is_not_taken(
+    machine: Machine, tmp_path: Path, backend: str
+) -> None:
+    needs(sys.platform == "linux", "the Secret Service is Linux's")
+    (tmp_path / "plain_ring.py").write_text(PLAINTEXT)
+    bus = {"DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent"}
+    ran = machine.child(
+        "key", "set", "--stdin", stdin=KEY, PYTHON_KEYRING_BACKEND=backend, PYTHONPATH=str(tmp_path), **bus
+    )
+    assert (ran.code, ran.err.startswith("error: no keyring answers here (Secret Service: ")) == (2, True)
+    assert not (tmp_path / "keys.txt").exists()
 
 
 def _items(folder: Path) -> list[str]:

@@ -124,12 +124,22 @@ def test_the_callers_environment_does_not_bend_key_print(
     assert (printed.returncode, printed.stdout) == (0, f"{KEY}\n")
 
 
-def test_sixteen_tools_may_ask_at_once(vault: SystemVault, tmp_path: Path) -> None:
+@pytest.mark.parametrize("key", ["keyring:work", "env:API_KEY"])
+def test_thirty_two_tools_may_ask_at_once(vault: SystemVault, tmp_path: Path, key: str) -> None:
     vault.set("work", Secret(KEY))
-    config = profile_file(tmp_path, "keyring:work")
-    running = [key_print.start(config, environ={}) for _ in range(16)]
+    config = profile_file(tmp_path, key)
+    running = [key_print.start(config, environ={"API_KEY": KEY}) for _ in range(32)]
     results = [(*process.communicate(timeout=60), process.returncode) for process in running]
-    assert results == [(f"{KEY}\n", "", 0)] * 16
+    assert results == [(f"{KEY}\n", "", 0)] * 32
+
+
+def test_key_print_does_without_the_library_that_is_slow(vault: SystemVault, tmp_path: Path) -> None:
+    vault.set("work", Secret("x" * 3000))
+    argv = key_print.argv(profile_file(tmp_path, "keyring:work"))
+    done = run(argv[0], "-X", "importtime", *argv[1:])
+    modules = {line.rpartition("|")[2].strip().partition(".")[0] for line in done.stderr.splitlines()}
+    assert done.stdout == f"{'x' * 3000}\n"
+    assert modules & {"keyring", "secretstorage", "cryptography", "dataclasses"} == set()
 
 
 def test_a_key_that_is_not_there_is_named(vault: SystemVault, tmp_path: Path) -> None:
@@ -157,6 +167,42 @@ def test_a_locked_keyring_is_said_to_be_locked(script: Path, tmp_path: Path) -> 
     )
     assert (printed.returncode, printed.stdout) == (2, "")
     assert printed.stderr.startswith("toolsync: Secret Service is locked. Unlock it and try again;")
+
+
+PROMPTED = """
+export DBUS_SESSION_BUS_ADDRESS=unix:path=/run/user/$(id -u)/bus
+Xvfb -displayfd 3 -nolisten tcp -screen 0 640x480x8 3>"$1" 2>/dev/null & screen=$!
+while [ ! -s "$1" ]; do sleep 0.02; done
+export DISPLAY=:$(cat "$1")
+HOME="$1.home" "$2" >/dev/null 2>&1 & prompter=$!
+shift 2
+until dbus-send --session --print-reply --dest=org.freedesktop.DBus / org.freedesktop.DBus.NameHasOwner \
+    string:org.gnome.keyring.SystemPrompter 2>/dev/null | grep -q 'boolean true'; do sleep 0.02; done
+"$@"
+code=$?
+kill $prompter $screen
+wait
+exit $code
+"""
+"""A display, and the program that asks for the keyring's password on it, which nobody sees."""
+
+
+def test_a_prompt_that_nobody_answers_is_waited_for_five_seconds(script: Path, tmp_path: Path) -> None:
+    needs(shutil.which("Xvfb"), "needs Xvfb (Debian, Ubuntu: apt-get install xvfb)")
+    prompter = next((path for path in PROMPTERS if path.exists()), None)
+    needs(prompter, "needs gcr-prompter (Debian, Ubuntu: apt-get install gcr)")
+    keyring = {"SECRET_SERVICE_HOME": str(tmp_path / "keyring")}
+    config = profile_file(tmp_path, "keyring:work")
+    assert run(script, "true", **keyring).returncode == 0
+    argv = ["sh", "-c", PROMPTED, "-", str(tmp_path / "display"), str(prompter), *key_print.argv(config)]
+    start = time.monotonic()
+    printed = run(script, *argv, **keyring, SECRET_SERVICE_PASSWORD="another")
+    assert (printed.returncode, printed.stdout) == (2, "")
+    assert printed.stderr.startswith("toolsync: the keyring did not answer within 5 s: it may be locked, and wait for")
+    assert 5 < time.monotonic() - start < 20
+
+
+PROMPTERS = [Path("/usr/libexec/gcr-prompter"), Path("/usr/lib/gcr-prompter"), Path("/usr/lib/gcr/gcr-prompter")]
 
 
 def test_the_script_leaves_nothing_behind(script: Path, tmp_path: Path) -> None:

@@ -7,18 +7,16 @@ import stat
 import sys
 from collections.abc import MutableMapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from toolsync.errors import NoKeyringError
 from toolsync.masking import masked, printable
-from toolsync.value import frozen
 
 if TYPE_CHECKING:
     from keyring.backend import KeyringBackend
 
 
-@frozen
-class Allowed:
+class Allowed(NamedTuple):  # a dataclass would cost `key print` as much as the interpreter
     """One keyring that may hold keys.
 
     Attributes:
