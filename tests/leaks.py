@@ -121,6 +121,11 @@ ALLOWED: Sequence[tuple[str, str, str]] = (
         "a program that the test invents, and that prints a key",
     ),
     (
+        r"(secret/test_credential|acceptance/test_age).py::",
+        r"file (gateway|key)",
+        "a credential as systemd lays it there; and what the program age is told to shut",
+    ),
+    (
         r"acceptance/test_env.py::",
         r"stdout|file machine-0/lines",
         "the lines that `env` is asked for",
@@ -150,7 +155,11 @@ ALLOWED: Sequence[tuple[str, str, str]] = (
         r"file machine-0/home/\.cc-switch/cc-switch\.db",
         "a row of ours, by consent",
     ),
-    (r"check/test_", r"file (machine-\d+/)?(home|root)/.*", "what `check` must find, and pieces of keys that it must not"),
+    (
+        r"check/test_",
+        r"file (machine-\d+/)?(home|root)/.*",
+        "what `check` must find, and pieces of keys that it must not",
+    ),
     (
         r"test_key_print.py::test_a_key_in_the_place_of_a_reference_is_not_shown",
         r"file profile\.toml",

@@ -135,7 +135,7 @@ def instead(field: str, value: str) -> str:
 
 NO_NAME = "is not a name: letters, digits, '.', '_' and '-', and a letter or digit first"
 NO_REFERENCE = (
-    "the value is not a key reference (keyring:NAME, env:VARIABLE or command:LINE), "
+    "the value is not a key reference (keyring:NAME, env:VARIABLE, command:LINE, systemd:NAME or age:PATH), "
     "and not shown, for it may be the key"
 )
 LOOKS_LIKE_A_KEY = "the value looks like a key; no key stands in this file, only where it is to be had"
@@ -322,14 +322,14 @@ BAD = {
         in_work('request.headers.Authorization = "Bearer hush"'),
         (
             "profile.toml:5: profiles.work.request.headers.Authorization: "
-            "the value is secret by its name: write keyring:NAME, env:VARIABLE or command:LINE"
+            "the value is secret by its name: write keyring:NAME, env:VARIABLE, command:LINE, systemd:NAME or age:PATH"
         ),
     ),
     "header with half a reference": (
         in_work('request.headers.X-Api-Key = "env:"'),
         (
             "profile.toml:5: profiles.work.request.headers.X-Api-Key: "
-            "the value is not a whole reference (keyring:NAME, env:VARIABLE or command:LINE)"
+            "the value is not a whole reference (keyring:NAME, env:VARIABLE, command:LINE, systemd:NAME or age:PATH)"
         ),
     ),
     "header that smuggles another": (
@@ -447,7 +447,24 @@ REFERENCES = {
     "keyring": ("keyring:work", KeyRef("keyring", "work")),
     "variable": ("env:TAOTOKEN_API_KEY", KeyRef("env", "TAOTOKEN_API_KEY")),
     "command": ("command: op read op://vault/item/key ", KeyRef("command", "op read op://vault/item/key")),
+    "credential": ("systemd:gateway.key", KeyRef("systemd", "gateway.key")),
+    "file": ("age:~/my keys/work.age", KeyRef("age", "~/my keys/work.age")),
+    "file of Windows": (r"age:C:\keys\work.age", KeyRef("age", r"C:\keys\work.age")),
+    "file with a passphrase": ("age:/k.age#systemd:phrase", KeyRef("age", "/k.age#systemd:phrase")),
+    "file with a program": ("age:/k.age#command:pass show #1", KeyRef("age", "/k.age#command:pass show #1")),
 }
+COMMANDS = {
+    "command:pass show x": "pass show x",
+    "age:/k.age#command:pass show #1": "pass show #1",
+    "age:/k.age#env:PHRASE": "",
+    "age:/k.age": "",
+    "keyring:work": "",
+}
+
+
+@pytest.mark.parametrize(("text", "command"), COMMANDS.items())
+def test_what_a_reference_runs_is_known(text: str, command: str) -> None:
+    assert KeyRef.parse(text).command == command
 
 
 @pytest.mark.parametrize(("text", "reference"), REFERENCES.values(), ids=REFERENCES)
@@ -465,6 +482,16 @@ NO_REFERENCES += [
     "command:a\nb",
     "command:a\0b",
     "x:y",
+    "systemd:",
+    "systemd:../x",
+    "systemd:a/b",
+    "age:",
+    "age:work.age",
+    "age:~",
+    "age:/k.age#",
+    "age:/k.age#sk-hush",
+    "age:/k.age#age:/other.age",
+    "age:/k\n",
 ]
 
 

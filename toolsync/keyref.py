@@ -10,16 +10,25 @@ from toolsync.errors import ProfileError
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 """What a profile may be called: its name stands in command lines of several shells."""
 
-REFERENCE = re.compile(
-    rf"(keyring:{NAME.pattern}|env:[A-Za-z_][A-Za-z0-9_]*|command:[^\r\n\u0000]*[^\s\u0000][^\r\n\u0000]*)"
+_SIMPLE = (
+    rf"keyring:{NAME.pattern}|env:[A-Za-z_][A-Za-z0-9_]*|systemd:{NAME.pattern}"
+    r"|command:[^\r\n\u0000]*[^\s\u0000][^\r\n\u0000]*"
 )
+_PATH = r"(~[/\\]|/|[A-Za-z]:[/\\]|\\\\)[^#\r\n\u0000]*[^#\s\u0000]"
+REFERENCE = re.compile(rf"({_SIMPLE}|age:{_PATH}(#({_SIMPLE}))?)")
 """What a key reference looks like; a key pasted in its place does not."""
+PREFIXES = ("keyring:", "env:", "command:", "systemd:", "age:")
+"""How it begins; what begins so and is none is a mistake."""
 
 
 class KeyRef(NamedTuple):
-    """Where a key is to be had: `keyring:NAME`, `env:VARIABLE` or `command:LINE`."""
+    """Where a key is to be had: `keyring:NAME`, `env:VARIABLE`, `command:LINE`, `systemd:NAME` or `age:PATH`.
 
-    kind: Literal["keyring", "env", "command"]
+    The file of an `age:` is shut with a passphrase, which a person is asked for, or `age:PATH#REFERENCE` says where it
+    is to be had.
+    """
+
+    kind: Literal["keyring", "env", "command", "systemd", "age"]
     name: str
 
     @classmethod
@@ -32,10 +41,17 @@ class KeyRef(NamedTuple):
         if not REFERENCE.fullmatch(text):
             raise ProfileError(
                 "the key is not a reference",
-                hint="Write keyring:NAME, env:VARIABLE or command:LINE; the key itself never stands in the profile.",
+                hint="Write keyring:NAME, env:VARIABLE, command:LINE, systemd:NAME or age:PATH; "
+                "the key itself never stands in the profile.",
             )
         kind, _, name = text.partition(":")
         return cls(kind, name.strip())  # type: ignore[arg-type]  # checked above
+
+    @property
+    def command(self) -> str:
+        """The command line that is run for the key, or for the passphrase of its file; "" where none is."""
+        told = self.name.partition("#")[2] if self.kind == "age" else str(self)
+        return told.removeprefix("command:") if told.startswith("command:") else ""
 
     def __str__(self) -> str:
         return f"{self.kind}:{self.name}"

@@ -39,7 +39,8 @@ def init(
     base_url: Annotated[str | None, typer.Option("--base-url", help="The address, as the provider prints it.")] = None,
     model: Annotated[str | None, typer.Option("--model", "-m", help="As the gateway names it.")] = None,
     key_from: Annotated[
-        str | None, typer.Option("--key-from", help="keyring:NAME (default), env:VARIABLE or command:LINE.")
+        str | None,
+        typer.Option("--key-from", help="keyring:NAME (default), env:VARIABLE, command:LINE, systemd:NAME, age:PATH."),
     ] = None,
     title: Annotated[str | None, typer.Option("--title", help="What people call it.")] = None,
     no_use: Annotated[bool, typer.Option("--no-use", help="Leave the active profile as it is.")] = False,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from toolsync.keyref import PREFIXES
 from toolsync.masking import Secret
 from toolsync.overlay import variables
 from toolsync.profile import KeyRef, Profile
@@ -12,13 +13,12 @@ from toolsync.session import Session
 from toolsync.tool import Tool
 
 _FACTS = frozenset({"headers", "headers_lines"})
-_KINDS = ("keyring:", "env:", "command:")
 
 
 def secret_headers(profile: Profile, tool: Tool) -> tuple[str, ...]:
     """The names of the headers that are key references, if the tool's settings take headers at all."""
     takes = any(names & _FACTS for row in tool.files for _, names in variables(row.document.data))
-    return tuple(name for name, value in _headers(profile).items() if takes and value.startswith(_KINDS))
+    return tuple(name for name, value in _headers(profile).items() if takes and value.startswith(PREFIXES))
 
 
 def with_headers(session: Session, profile: Profile) -> Profile:
@@ -38,7 +38,7 @@ def header_value(session: Session, value: str) -> str | Secret:
     Raises:
         SecretError: it cannot be had.
     """
-    if value.startswith(_KINDS):
+    if value.startswith(PREFIXES):
         return session.secret(KeyRef.parse(value))
     return value
 

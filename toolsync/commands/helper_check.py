@@ -49,9 +49,9 @@ def _is_asked(session: Session, planned: Plan) -> bool:
 
 def open_references(session: Session, planned: Plan) -> Iterator[Message]:
     """That others can change what is run for the key: the profile that names a program, or that program."""
-    if planned.profile is None or planned.profile.key.kind != "command":
+    if planned.profile is None or not planned.profile.key.command:
         return
-    problem = open_to_others((session.config, *_programs(session, planned.profile.key.name)))
+    problem = open_to_others((session.config, *_programs(session, planned.profile.key.command)))
     if problem:
         yield Message("warning", problem.text, problem.hint)
 

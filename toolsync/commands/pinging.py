@@ -142,6 +142,8 @@ def named(hint: str, profile: Profile) -> str:
     """A probe's hint, in which NAME stands for the profile, with its name; a key is changed where it comes from."""
     if profile.key.kind == "env":
         hint = hint.replace(_KEY_SET, f"in ${profile.key.name}, the variable that the profile takes it from")
+    if profile.key.kind == "systemd":
+        hint = hint.replace(_KEY_SET, f"where the service's unit loads the credential '{profile.key.name}' from")
     if profile.key.kind == "command":
         hint = hint.replace(_KEY_SET, f"where the profile's own command gets it ({profile.key})")
     return re.sub(r"\bNAME\b", profile.name, hint)

@@ -107,8 +107,8 @@ def doubts(session: Session, name: str) -> Iterator[Message]:
 
 
 def _key_command(session: Session, profile: Profile) -> None:
-    if profile.key.kind == "command":
-        program(profile.key.name, session.places.environ)
+    if profile.key.command:
+        program(profile.key.command, session.places.environ)
 
 
 def _gateway(session: Session, profile: Profile) -> None:

@@ -97,7 +97,7 @@ def _model(_: Effective, finding: Finding, profile: Profile) -> Words:
 
 
 def _key(_: Effective, __: Finding, profile: Profile) -> Words:
-    return ("key", "set", profile.name) if profile.key.kind == "keyring" else ()
+    return ("key", "set", profile.name) if profile.key.kind in ("keyring", "age") else ()
 
 
 def _timeout(_: Effective, __: Finding, profile: Profile) -> Words:

@@ -8,7 +8,7 @@ from typing import Any
 from toolsync.address import normal
 from toolsync.document import Document, KeyPath, Value, parse
 from toolsync.errors import DocumentError, ProfileError
-from toolsync.keyref import REFERENCE, KeyRef
+from toolsync.keyref import PREFIXES, REFERENCE, KeyRef
 from toolsync.masking import holds_key_shape, looks_secret
 from toolsync.profile.model import Profile, Profiles
 from toolsync.profile.problem import Problem, schema_problems
@@ -114,9 +114,12 @@ def _address_problems(path: KeyPath, value: str) -> Iterator[Problem]:
         yield Problem(path, one_line(error.message), error.hint)
 
 
+_REFERENCES = "keyring:NAME, env:VARIABLE, command:LINE, systemd:NAME or age:PATH"
+
+
 def _header_problems(path: KeyPath, header: str, value: str) -> Iterator[Problem]:
-    if value.startswith(("keyring:", "env:", "command:")):
+    if value.startswith(PREFIXES):
         if not REFERENCE.fullmatch(value):
-            yield Problem(path, "the value is not a whole reference (keyring:NAME, env:VARIABLE or command:LINE)")
+            yield Problem(path, f"the value is not a whole reference ({_REFERENCES})")
     elif looks_secret(header) and not value.isdigit():
-        yield Problem(path, "the value is secret by its name: write keyring:NAME, env:VARIABLE or command:LINE")
+        yield Problem(path, f"the value is secret by its name: write {_REFERENCES}")

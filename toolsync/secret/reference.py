@@ -1,4 +1,4 @@
-"""From a key reference to the key: out of the keyring, a variable, or what a program prints."""
+"""From a key reference to the key: keyring, variable, program, credential of a service, or file of age's."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 from toolsync.errors import KeyMissingError
 from toolsync.keyref import KeyRef
-from toolsync.masking import Secret, printable
+from toolsync.masking import Secret, learn, printable
 from toolsync.secret.key import checked, without_line_end
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from toolsync.secret.vault import Vault
 
 COMMAND_SECONDS = 30.0
@@ -27,7 +29,7 @@ def resolve(
     """The key that `reference` stands for.
 
     Args:
-        reference: `keyring:NAME`, `env:VARIABLE` or `command:LINE`.
+        reference: one of its five kinds.
         vault: makes the vault; called for `keyring:` only. Its time limit is its own.
         environ: where variables are looked up, and what the program of a `command:` sees.
         timeout_seconds: how long that program may take.
@@ -36,14 +38,55 @@ def resolve(
         KeyMissingError: there is none.
         SecretError: what is there is no key, or it cannot be reached (with NoKeyringError, KeyringLockedError).
     """
+    return checked(*_found(reference, vault, environ, timeout_seconds))
+
+
+def _found(
+    reference: KeyRef, vault: Callable[[], Vault], environ: Mapping[str, str], timeout_seconds: float
+) -> tuple[str, str]:
+    """What the reference stands for, a key or not, and what errors call it."""
     if reference.kind == "keyring":
         return _from_keyring(reference.name, vault())
     if reference.kind == "env":
         return _from_variable(reference.name, environ)
+    if reference.kind == "systemd":
+        return _from_systemd(reference.name, environ)
+    if reference.kind == "age":
+        return _from_age(reference, vault, environ, timeout_seconds)
     return _from_command(reference.name, environ, timeout_seconds)
 
 
-def _from_keyring(name: str, vault: Vault) -> Secret:
+def passphrase_of(
+    reference: KeyRef,
+    vault: Callable[[], Vault],
+    environ: Mapping[str, str],
+    *,
+    timeout_seconds: float = COMMAND_SECONDS,
+) -> Secret | None:
+    """The passphrase of an `age:` reference's file; None where a person is to be asked for it.
+
+    Raises:
+        SecretError: the reference behind its `#` has none, or cannot be reached.
+    """
+    _, _, inner = reference.name.partition("#")
+    if not inner:
+        return None
+    text, source = _found(KeyRef.parse(inner), vault, environ, timeout_seconds)
+    text = without_line_end(text)
+    if not text:
+        raise KeyMissingError(f"{source} is empty", hint="It is to be the passphrase of the file.")
+    learn(text)
+    return Secret(text)
+
+
+def file_of(reference: KeyRef) -> Path:
+    """The file of an `age:` reference."""
+    from pathlib import Path
+
+    return Path(reference.name.partition("#")[0]).expanduser()
+
+
+def _from_keyring(name: str, vault: Vault) -> tuple[str, str]:
     shown = printable(name, limit=80)
     secret = vault.get(name)
     if secret is None:
@@ -51,10 +94,10 @@ def _from_keyring(name: str, vault: Vault) -> Secret:
             f"keyring:{shown}: {vault.backend} holds no key of that name",
             hint=f"Store it with `toolsync key set {shown}`.",
         )
-    return checked(without_line_end(secret.reveal()), f"keyring:{shown}")
+    return without_line_end(secret.reveal()), f"keyring:{shown}"
 
 
-def _from_variable(name: str, environ: Mapping[str, str]) -> Secret:
+def _from_variable(name: str, environ: Mapping[str, str]) -> tuple[str, str]:
     shown = printable(name, limit=80)
     value = environ.get(name, "")
     if not value:
@@ -64,11 +107,28 @@ def _from_variable(name: str, environ: Mapping[str, str]) -> Secret:
             hint=f"Set {shown} in this shell, or where the tool is started, or keep the key in the keyring "
             "(keyring:NAME).",
         )
-    return checked(value, f"env:{shown}")
+    return value, f"env:{shown}"
 
 
-def _from_command(line: str, environ: Mapping[str, str], timeout_seconds: float) -> Secret:
+def _from_command(line: str, environ: Mapping[str, str], timeout_seconds: float) -> tuple[str, str]:
     from toolsync.secret.command import output  # brings subprocess, which the other kinds do without
 
     program, text = output(line, environ, timeout_seconds=timeout_seconds)
-    return checked(text.strip(), f"what '{program}' printed")
+    return text.strip(), f"what '{program}' printed"
+
+
+def _from_systemd(name: str, environ: Mapping[str, str]) -> tuple[str, str]:
+    from toolsync.secret.credential import credential  # rare
+
+    return without_line_end(credential(name, environ)), f"systemd:{name}"
+
+
+def _from_age(
+    reference: KeyRef, vault: Callable[[], Vault], environ: Mapping[str, str], timeout_seconds: float
+) -> tuple[str, str]:
+    from toolsync.secret import age  # rare, and its library is optional
+
+    path = file_of(reference)
+    age.demand_there(path)
+    passphrase = passphrase_of(reference, vault, environ, timeout_seconds=timeout_seconds) or age.asked(path)
+    return without_line_end(age.opened(path, passphrase)), f"what {age.named(path)} holds"

@@ -1,0 +1,174 @@
+"""Keys in files of age's: by its library, by the program `age` itself, and by what asks toolsync for them."""
+
+from __future__ import annotations
+
+import os
+import pty
+import shutil
+import stat
+import sys
+import time
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.machine import KEY, Machine
+from tests.conftest import needs
+from tests.key_print import key_print, profile_file, program
+from toolsync.errors import SecretError
+from toolsync.keyref import KeyRef
+from toolsync.masking import Secret
+from toolsync.secret import age
+from toolsync.secret.reference import resolve
+from toolsync.secret.vault import Vault
+
+PHRASE = "correct horse battery staple"
+QUICK = Path(__file__).parents[1] / "corpus" / "quick.age"
+"""Shut with `PHRASE` by age's format, at a cost that keeps nobody out: real ones take a second or two to open."""
+
+
+@pytest.fixture(autouse=True)
+def library() -> None:
+    needs(find_spec("pyrage"), "pyrage is not installed (`pip install '.[age]'`)")
+
+
+def no_vault() -> Vault:
+    raise AssertionError("the keyring was opened")
+
+
+def found(reference: str, **environ: str) -> Secret:
+    return resolve(KeyRef.parse(reference), no_vault, {"PATH": os.environ["PATH"], **environ})
+
+
+@pytest.mark.parametrize("kind", ["env", "command", "systemd"])
+def test_a_file_is_opened_by_what_the_reference_names(tmp_path: Path, kind: str) -> None:
+    (tmp_path / "phrase").write_text(f"{PHRASE}\n")
+    inner = {"env": "env:PHRASE", "command": f"command:cat {tmp_path}/phrase", "systemd": "systemd:phrase"}[kind]
+    environ = {"PHRASE": PHRASE, "CREDENTIALS_DIRECTORY": str(tmp_path)}
+    assert found(f"age:{QUICK}#{inner}", **environ) == Secret(KEY)
+
+
+def _other(folder: Path, content: bytes) -> Path:
+    path = folder / "x.age"
+    path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("content", "inner", "message"),
+    [
+        pytest.param(None, "#env:PHRASE", "{path} is not there", id="no file"),
+        pytest.param(b"sk-plain", "#env:PHRASE", "{path} is no file of age's", id="another file"),
+        pytest.param(b"age-encryption.org/v1\n-> x", "#env:PHRASE", "the passphrase does not open {path}", id="broken"),
+        pytest.param(..., "#env:OTHER", "the passphrase does not open {path}", id="another passphrase"),
+        pytest.param(..., "#env:UNSET", "env:UNSET: the variable is not set", id="no passphrase"),
+        pytest.param(..., "#command:true", "'true' printed nothing", id="an empty passphrase"),
+        pytest.param(..., "", "age:{path} is shut with a passphrase, and nobody is there to type it", id="nobody"),
+    ],
+)
+def test_what_is_wrong_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: object, inner: str, message: str
+) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    raw = QUICK.read_bytes() if content is ... else content
+    path = _other(tmp_path, raw) if isinstance(raw, bytes) else tmp_path / "x.age"
+    with pytest.raises(SecretError) as caught:
+        found(f"age:{path}{inner}", PHRASE=PHRASE, OTHER="wrong")
+    assert caught.value.message == message.format(path=path)
+    assert PHRASE not in caught.value.message + caught.value.hint
+
+
+def test_without_the_library_the_way_out_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(name: str) -> object:
+        if name == "pyrage":
+            raise ImportError(name)
+        return import_module(name)
+
+    monkeypatch.setattr(age, "import_module", absent)
+    with pytest.raises(SecretError, match="need the library pyrage, which is not installed") as caught:
+        found(f"age:{QUICK}#env:PHRASE", PHRASE=PHRASE)
+    assert "pipx inject toolsync pyrage" in caught.value.hint
+
+
+def test_key_print_uses_it_without_a_terminal(tmp_path: Path) -> None:
+    (tmp_path / "phrase").write_text(f"{PHRASE}\n")
+    config = profile_file(tmp_path, f"age:{QUICK}#command:cat {tmp_path}/phrase")
+    done = key_print(config, environ={"PATH": "/usr/bin:/bin"})
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{KEY}\n", "")
+
+
+def test_key_print_without_a_terminal_and_a_reference_says_why(tmp_path: Path) -> None:
+    done = key_print(profile_file(tmp_path, f"age:{QUICK}"), environ={"PATH": "/usr/bin:/bin"})
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "is shut with a passphrase, and nobody is there to type it. Let the profile's reference say" in done.stderr
+
+
+def typed(argv: Sequence[str], answers: Sequence[str], **environ: str) -> tuple[int, str]:
+    """What the program says on a terminal where a person answers each question; its exit code."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execve(argv[0], [*argv], {"PATH": "/usr/bin:/bin", "TERM": "dumb", **environ})  # noqa: S606
+    said, waiting = b"", list(answers)
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        try:
+            said += os.read(terminal, 1024)
+        except OSError:  # it has ended
+            break
+        if waiting and said.rstrip(b"\x1b[K").endswith((b": ", b"?")):
+            os.write(terminal, f"{waiting.pop(0)}\n".encode())
+            time.sleep(0.05)
+    os.close(terminal)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), said.decode()
+
+
+def test_a_person_is_asked_and_shown_nothing(tmp_path: Path) -> None:
+    config = profile_file(tmp_path, f"age:{QUICK}")
+    code, said = typed([*program(), "--config", str(config), "key", "print"], [PHRASE], HOME=str(tmp_path))
+    asked, _, printed = said.partition("\r\n")
+    assert (code, asked, printed.strip()) == (0, f"Passphrase of {QUICK} (nothing is shown): ", KEY)
+
+
+def test_key_set_makes_the_file_and_age_itself_opens_it(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    needs(shutil.which("age"), "age is not installed")
+    machine.profile(key="age:~/keys/work.age#env:PHRASE")
+    machine.environ |= {"PHRASE": PHRASE}
+    monkeypatch.setattr("toolsync.cli.streams.typed_in", lambda: f"{KEY}\n")
+    ran = machine.toolsync("key", "set", "--stdin")
+    file = machine.home / "keys" / "work.age"
+    assert ran.out == "age:~/keys/work.age holds the key, shut with the passphrase.\n"
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (file, file.parent)] == [0o600, 0o700]
+    assert KEY.encode() not in file.read_bytes()
+    code, said = typed(["/usr/bin/age", "-d", str(file)], [PHRASE])
+    assert (code, KEY in said) == (0, True)
+
+
+def test_what_age_itself_shut_is_opened(tmp_path: Path) -> None:
+    needs(shutil.which("age"), "age is not installed")
+    (tmp_path / "key").write_text(f"{KEY}\n", encoding="utf-8")
+    code, _ = typed(["/usr/bin/age", "-p", "-a", "-o", str(tmp_path / "x.age"), str(tmp_path / "key")], [PHRASE] * 2)
+    assert code == 0
+    assert found(f"age:{tmp_path}/x.age#env:PHRASE", PHRASE=PHRASE) == Secret(KEY)
+
+
+@pytest.mark.parametrize(
+    ("content", "environ", "said"),
+    [
+        pytest.param(b"notes", {"PHRASE": PHRASE}, "is no file of age's", id="another file"),
+        pytest.param(None, {}, "env:PHRASE: the variable is not set", id="no passphrase"),
+    ],
+)
+def test_key_set_writes_over_nothing_else(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, content: bytes | None, environ: dict[str, str], said: str
+) -> None:
+    machine.profile(key="age:~/x.age#env:PHRASE")
+    machine.environ |= environ
+    if content is not None:
+        machine.write("x.age", content)
+    monkeypatch.setattr("toolsync.cli.streams.typed_in", lambda: f"{KEY}\n")
+    with machine.untouched():
+        ran = machine.toolsync("key", "set", "--stdin")
+    assert (ran.code, ran.out, said in ran.err) == (2, "", True)
