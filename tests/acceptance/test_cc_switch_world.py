@@ -135,7 +135,7 @@ def test_a_row_that_is_switched_on_is_left_as_it_is_and_not_taken_away(machine: 
         assert (ran.code, "CC Switch: OpenCode is left out: its row is switched on" in ran.out) == (0, True), ran.out
         said = "error: our row for opencode (profile 'work') is switched on, so that the app's own file holds a copy\n"
         said += "  hint: Switch it off in CC Switch, then run the command again."
-        said += " `toolsync undo NAME` gives one tool back alone.\n"
+        said += " `toolsync undo cc-switch claude-code codex` gives the rest back.\n"
         assert machine.toolsync("undo", "--yes").said == (2, said)
     own.write_text("{}\n")
     assert machine.toolsync(*APPLY).code == 0
@@ -382,7 +382,7 @@ def test_a_row_that_cannot_be_read_is_named(machine: Machine, switch: Home) -> N
         said += (
             "  hint: CC Switch itself reads it as nothing. Open the row in CC Switch and save it, or delete it there, "
         )
-        said += "and run the command again.\n"
+        said += "and run the command again. `toolsync undo claude-code codex` gives the rest back.\n"
         assert machine.toolsync("undo", "--yes").said == (2, said)
     switch.run("DELETE FROM providers WHERE id = 'toolsync-home' AND app_type = 'claude'")
     assert machine.toolsync("undo", "--yes").said == (0, "")

@@ -82,7 +82,7 @@ def test_one_broken_file_names_the_way_to_the_others(ready: Machine) -> None:
     assert ready.toolsync(*APPLY).code == 0
     ready.write("service/settings.json", "{ broken")
     assert ready.toolsync(*APPLY).err.endswith(" `--tool NAME` applies one tool alone.\n")
-    assert ready.toolsync("undo", "--yes").err.endswith(" `toolsync undo NAME` gives one tool back alone.\n")
+    assert ready.toolsync("undo", "--yes").err.endswith(" `toolsync undo codex` gives the rest back.\n")
     assert ready.toolsync("undo", "codex", "--yes").said == (0, "")
 
 

@@ -274,3 +274,29 @@ def test_a_disk_that_is_really_full(ready: Machine) -> None:
     assert ran.out.split("\n")[-1].split() == ['{"apiKey":', '"${OLD}"}', ".", "..", "filler", "settings.json"]
     assert ready.read(CODEX) == BEFORE[CODEX]
     _nothing_lies_about(ready)
+
+
+BROKEN = {
+    "a broken file": (SERVICE, lambda file: file.write_text("{")),
+    "a folder": (SERVICE, _folder),
+    "a read-only file": (CODEX, lambda file: file.chmod(0o444)),
+}
+
+
+@pytest.mark.parametrize(("name", "spoil"), BROKEN.values(), ids=BROKEN)
+def test_undo_of_what_cannot_be_given_back_names_what_can(
+    ready: Machine, name: str, spoil: Callable[[Path], object]
+) -> None:
+    """All or none; and nobody is stuck with all because of one."""
+    ready.write(".claude/settings.json", "{}\n")
+    assert ready.toolsync(*APPLY).code == 0
+    spoil(ready.home / name)
+    rest = ["claude-code", "settings-json" if name == CODEX else "codex"]
+    with ready.untouched():
+        ran = ready.toolsync("undo", "--yes")
+    assert ran.code == 2
+    assert f"~/{name}" in ran.err
+    assert ran.err.endswith(f" `toolsync undo {' '.join(rest)}` gives the rest back.\n")
+    assert ready.toolsync("undo", *rest, "--yes").said == (0, "")
+    assert (ready.read(".claude/settings.json"), len(ready.memory["files"])) == ("{}\n", 1)
+    assert "gives the rest back" not in ready.toolsync("undo", "--yes").err

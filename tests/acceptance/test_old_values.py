@@ -137,7 +137,7 @@ def test_a_keyring_that_does_not_let_go_is_asked_again(machine: Machine, vault: 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(vault, "remove", refuse)
         ran = machine.toolsync(*UNDO)
-    said = "warning: old values that nobody needs any more stay in the keyring: the keyring refuses\n"
+    said = "warning: old values and keys that nobody needs any more stay in the keyring: the keyring refuses\n"
     assert (ran.code, machine.contents(), vault.names(), ran.out.count(said)) == (0, BEFORES, names, 1)
     assert machine.toolsync(*UNDO).said == (0, "")
     assert (set(vault.names()), sorted(path.name for path in machine.state.iterdir())) == (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -14,21 +15,52 @@ from toolsync.commands.fitting import remembered_tools
 from toolsync.commands.planning import Plan, plan_undo
 from toolsync.commands.recovering import recovered
 from toolsync.commands.result import Message, Result
-from toolsync.errors import DocumentError, FileError, PlanRefusedError
+from toolsync.errors import DocumentError, FileError, PlanRefusedError, SecretError, StoreError, ToolsyncError
+from toolsync.remembered import Memory
 from toolsync.session import Session
 
 
 def plan(session: Session, tools: Sequence[str]) -> Plan:
-    """What `undo` would do, an interrupted one ended first. See `plan_undo` and `stop_at_unwritable` for the errors."""
+    """What `undo` would do, an interrupted one ended first. See `plan_undo` and `stop_at_unwritable` for the errors.
+
+    All or none: where one tool cannot be given back, the error says which can.
+    """
     news = recovered(session)
     try:
-        planned = plan_undo(session, tools)
-    except (DocumentError, FileError, PlanRefusedError) as error:
-        if not tools and len(remembered_tools(memories.read(memories.path_in(session.state)))) > 1:
-            error.hint = f"{error.hint} `toolsync undo NAME` gives one tool back alone.".strip()
+        planned = _planned(session, tools)
+    except _STOPPED as error:
+        rest = _possible(session, tools or sorted(remembered_tools(_memory(session))))
+        if rest:
+            error.hint = f"{error.hint} `{shlex.join(('toolsync', 'undo', *rest))}` gives the rest back.".strip()
         raise
-    stop_at_unwritable(planned)
     return replace(planned, asides=(*news, *planned.asides))
+
+
+_STOPPED = (DocumentError, FileError, PlanRefusedError, SecretError, StoreError)
+
+
+def _planned(session: Session, tools: Sequence[str]) -> Plan:
+    planned = plan_undo(session, tools)
+    stop_at_unwritable(planned)
+    return planned
+
+
+def _possible(session: Session, tools: Sequence[str]) -> Sequence[str]:
+    """Those of the tools that can be given back together; none where there is but one."""
+    alone = [tool for tool in tools if len(tools) > 1 and _passes(session, [tool])]
+    return alone if not alone or _passes(session, alone) else alone[:1]
+
+
+def _passes(session: Session, tools: Sequence[str]) -> bool:
+    try:
+        _planned(session, tools)
+    except ToolsyncError:
+        return False
+    return True
+
+
+def _memory(session: Session) -> Memory:
+    return memories.read(memories.path_in(session.state))
 
 
 def execute(session: Session, planned: Plan) -> Result:
