@@ -137,9 +137,9 @@ class _Sight:
 
     @cached_property
     def words(self) -> str:
-        """What patterns are matched against: the message, on one line."""
+        """What patterns are matched against: the message, on one line, in simplified Chinese where it is Chinese."""
         text = self.level.message if self.level else title(self.answer) if self.kind == "page" else ""
-        return " ".join(text.split())
+        return " ".join(text.split()).translate(_SIMPLIFIED)
 
     @cached_property
     def page(self) -> str:
@@ -171,6 +171,13 @@ class _Sight:
         if said is not None:
             return "silence" if said.is_silent else "answer"
         return "other" if any(reply(self.answer.json, dialect) for dialect in PATHS) else "nothing"
+
+
+_SIMPLIFIED = str.maketrans(
+    "額餘無權過請續費凍結鎖連線證鑰頻繁載負飽態狀號帳戶區國時間訪問頁點數應開關對報錯誤該輸達駁拒絕總個關閉購買賬務維護為觸發檢測尋內",
+    "额余无权过请续费冻结锁连线证钥频繁载负饱态状号帐户区国时间访问页点数应开关对报错误该输达驳拒绝总个关闭购买账务维护为触发检测寻内",
+)
+"""What the patterns spell in simplified Chinese, and gateways in Taiwan and Hong Kong do not."""
 
 
 # Rows.
