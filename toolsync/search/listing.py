@@ -92,7 +92,8 @@ def _entries(folder: Path, found: Listing) -> list[os.DirEntry[str]]:
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError:
-        found.shut.append(folder)
+        if folder not in found.shut:  # `**` comes by twice
+            found.shut.append(folder)
         return []
 
 

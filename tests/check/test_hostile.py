@@ -1,0 +1,266 @@
+"""`check` among what people and attackers leave about: names, links, pipes, devices, and more than it can look at."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.acceptance.machine import KEY, Machine
+from tests.check.planted import SHAPED
+from tests.gitguard.conftest import Home
+from toolsync.commands import check
+from toolsync.commands.looking import Limits
+from toolsync.commands.sought import shapes
+from toolsync.leaks import Finder, Known
+from toolsync.search import content
+from toolsync.search.listing import listed
+
+NASTY = [
+    "two\nlines",
+    "\x1b[2J\x1b]0;title\x07",
+    "\udcff\udcfe",
+    "-rf",
+    "\N{RIGHT-TO-LEFT OVERRIDE}gnp",
+    'quote"$(id)`',
+    "%0a",
+    "  ",
+    "ü",
+]
+
+
+def _check(machine: Machine, *options: str) -> Any:
+    return machine.toolsync("check", *options, "--json").json
+
+
+@pytest.mark.parametrize("name", NASTY, ids=ascii)
+def test_a_file_may_be_called_anything(furnished: Machine, name: str) -> None:
+    home = Home(furnished.home)
+    home.repository("project")
+    file = furnished.home / "project" / f"x{name}"
+    file.write_text(KEY, encoding="utf-8")
+    home.git("project", "add", ".")
+    home.git("project", "commit", "-q", "-m", "one")
+    file.write_text("nothing", encoding="utf-8")
+    home.git("project", "add", ".")
+    file.write_text(f"\n{KEY}", encoding="utf-8")
+    assert [(one["inside"][:6], one["line"]) for one in _check(furnished)["data"]["findings"]] == [
+        ("", 2),
+        ("commit", 1),
+    ]
+    log = json.loads(furnished.toolsync("check", "--sarif").out)
+    assert len(log["runs"][0]["results"]) == 2
+    said = furnished.toolsync("check").out
+    assert all(line.startswith(("~/project/x", "    ", "2 leaks", "a key that")) for line in said.splitlines())
+    assert "\x1b" not in said + json.dumps(log)
+
+
+@pytest.mark.parametrize(
+    "place", [".codex/config.toml", ".codex/log/a.log", "project/a.txt", ".bash_history", ".config/toolsync/x"]
+)
+def test_nothing_waits_for_what_is_no_file(furnished: Machine, place: str) -> None:
+    home = Home(furnished.home)
+    home.repository("project")
+    furnished.write("project/a.txt", "once a file\n")
+    home.git("project", "add", ".")
+    path = furnished.home / place
+    makers = {
+        "pipe": lambda: os.mkfifo(path),
+        "device": lambda: path.symlink_to("/dev/zero"),
+        "circle": lambda: path.symlink_to(path),
+        "nothing": lambda: path.symlink_to("nowhere"),
+        "folder": path.mkdir,
+        "socket": lambda: _socket(path),
+    }
+    for make in makers.values():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)
+        make()
+        assert _check(furnished)["data"]["findings"] == []
+        path.rmdir() if path.is_dir() else path.unlink()
+
+
+def _socket(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as one:
+        here = Path.cwd()
+        os.chdir(path.parent)  # a socket's name may have 107 characters
+        try:
+            one.bind(path.name)
+        finally:
+            os.chdir(here)
+
+
+def test_folders_in_a_circle_come_to_an_end(furnished: Machine) -> None:
+    furnished.write(".claude/projects/a/1.jsonl", KEY)
+    (furnished.home / ".claude/projects/a/again").symlink_to(furnished.home / ".claude/projects")
+    (furnished.home / ".claude/projects/b").symlink_to(furnished.home / ".claude/projects/a")
+    assert [one["shown"] for one in _check(furnished)["data"]["findings"]] == ["~/.claude/projects/a/1.jsonl"]
+
+
+def test_a_file_that_has_two_names_is_told_once(furnished: Machine) -> None:
+    file = furnished.write(".bashrc", KEY)
+    (furnished.home / ".zshrc").hardlink_to(file)
+    (furnished.home / ".profile").symlink_to(file)
+    assert len(_check(furnished)["data"]["findings"]) == 1
+
+
+def test_a_key_in_ten_thousand_lines_is_one_finding(furnished: Machine) -> None:
+    furnished.write(".codex/log/a.log", f"x {KEY}\n" * 10_000)
+    (one,) = _check(furnished)["data"]["findings"]
+    assert (one["count"], one["lines"]) == (10_000, list(range(1, 11)))
+
+
+def test_what_is_shut_is_named_and_nobody_says_that_all_is_well(
+    furnished: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shut = {str(furnished.write(".codex/config.toml", "")), str(furnished.home / ".codex/sessions")}
+    (furnished.home / ".codex/sessions").mkdir()
+    for name in ("open", "scandir"):
+        monkeypatch.setattr(os, name, _but_for(shut, getattr(os, name)))
+    ran = furnished.toolsync("check", "--json")
+    rows = [(one["what"], one["reason"], one["matters"]) for one in ran.json["data"]["not_looked_at"]]
+    assert ran.code == 3
+    assert rows == [
+        ("~/.codex/config.toml", "permission denied", True),
+        ("~/.codex/sessions", "permission denied", False),
+    ]
+
+
+def _but_for(shut: set[str], original: Any) -> Any:
+    """As the system does it, but for some paths, which are another user's: the tests are run by root, too."""
+
+    def done(path: Any = ".", *args: Any, **kwargs: Any) -> Any:
+        if str(path) in shut:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return original(path, *args, **kwargs)
+
+    return done
+
+
+def test_what_is_not_looked_at_is_said(furnished: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check, "Limits", lambda: Limits(file_bytes=2**20, blob_bytes=1000, versions=1))
+    home = Home(furnished.home)
+    home.repository("project")
+    for text in ("one", "two", "three", f"{KEY}\n" * 100):
+        furnished.write("project/a.txt", text)
+        home.git("project", "add", ".")
+        home.git("project", "commit", "-q", "-m", "x")
+    furnished.write("project/a.txt", "")
+    furnished.write(".codex/log/a.log", b"x" * 2**20 + KEY.encode())
+    furnished.write(".codex/log/a.log.1.gz", b"\x1f\x8b" + KEY.encode())
+    said = {one["what"]: one["reason"] for one in _check(furnished)["data"]["not_looked_at"]}
+    assert said == {
+        "~/project/a.txt": "in the index: missing there, or more than 0 MiB",
+        "~/project": "2 of 3 earlier versions of files (limit)",
+        "~/.codex/log/a.log": "only its first 1 MiB",
+        "~/.codex/log/a.log.1.gz": "it is compressed",
+    }
+
+
+def test_when_the_time_is_over_the_rest_is_named_and_nobody_says_that_all_is_well(
+    furnished: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(check, "Limits", lambda: Limits(seconds=0))
+    furnished.write(".codex/config.toml", "")
+    furnished.write(".codex/log/a.log", "")
+    ran = furnished.toolsync("check", "--json")
+    said = {one["what"]: one["matters"] for one in ran.json["data"]["not_looked_at"]}
+    assert (ran.code, said["1 file (codex tool)"], said["1 file (codex log)"]) == (3, True, False)
+
+
+def test_a_repository_runs_nothing(furnished: Machine) -> None:
+    home = Home(furnished.home)
+    home.repository("project")
+    furnished.write("project/a.txt", "one\n")
+    furnished.write("project/.gitattributes", "* filter=evil diff=evil\n")
+    home.git("project", "add", ".")
+    home.git("project", "commit", "-q", "-m", "one")
+    ran = furnished.home / "ran"
+    evil = f"touch {ran}; cat"
+    for name in (
+        "filter.evil.clean",
+        "filter.evil.smudge",
+        "filter.evil.process",
+        "diff.evil.textconv",
+        "diff.external",
+    ):
+        home.git("project", "config", name, evil)
+    for name in ("core.fsmonitor", "core.pager", "core.sshCommand", "uploadpack.packObjectsHook"):
+        home.git("project", "config", name, evil)
+    furnished.write("project/a.txt", KEY)
+    home.git(
+        "project", "-c", "core.fsmonitor=false", "-c", "filter.evil.clean=cat", "-c", "filter.evil.process=", "add", "."
+    )
+    ran.unlink(missing_ok=True)
+    assert len(_check(furnished)["data"]["findings"]) == 1
+    assert len(_check(furnished, "--staged")["data"]["findings"]) == 1
+    assert not ran.exists()
+
+
+def test_staged_looks_at_the_index_and_nothing_else(furnished: Machine) -> None:
+    home = Home(furnished.home)
+    home.repository("project")
+    furnished.write(".bashrc", KEY)
+    furnished.write("project/in.txt", KEY)
+    home.git("project", "add", ".")
+    furnished.write("project/in.txt", "out again\n")
+    furnished.write("project/beside.txt", KEY)
+    ran = furnished.toolsync("check", "--staged", "--json")
+    assert [(one["shown"], one["inside"]) for one in ran.json["data"]["findings"]] == [("~/project/in.txt", "index")]
+    home.git("project", "commit", "-q", "-m", "x")
+    assert furnished.toolsync("check", "--staged").code == 0
+    home.git("project", "rm", "-q", "--cached", "in.txt")
+    assert furnished.toolsync("check", "--staged").code == 0
+
+
+def test_staged_outside_a_repository_is_refused(furnished: Machine) -> None:
+    assert furnished.toolsync("check", "--staged").said[0] == 2
+
+
+# Text in pieces.
+
+FINDER = Finder([Known("a", KEY)], shapes())
+TEXT = f"one\ntwo {KEY} and \\n{SHAPED['sk']}\n\nhf_ {SHAPED['hugging-face']}\n{KEY}{KEY}".encode()
+EXPECTED = [(2, "a"), (2, "sk"), (4, "hugging-face"), (5, "a"), (5, "a")]
+
+
+def _spots(pieces: Iterator[bytes]) -> list[tuple[int, str]]:
+    return [(spot.line, spot.hit.secret.name) for spot in FINDER.spots(pieces)]
+
+
+@pytest.mark.parametrize(
+    ("size", "before"), [(1, 0), (2, 0), (7, 700), (64, 700), *((size, 4000) for size in (100, 711, 712, 1000, 5000))]
+)
+def test_where_a_text_is_cut_makes_no_difference(size: int, before: int) -> None:
+    text = b"x" * before + b"\n" + TEXT + b"\n" + b"y" * before
+    pieces = (text[at : at + size] for at in range(0, len(text), size))
+    assert _spots(pieces) == [(line + 1, name) for line, name in EXPECTED]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-8-sig", "utf-8"])
+def test_what_is_no_utf_8_is_read_all_the_same(encoding: str) -> None:
+    raw = f"# a line before\n{TEXT.decode()}".encode(encoding)
+    pieces = (raw[at : at + 101] for at in range(0, len(raw), 101))
+    assert _spots(content.plain(pieces)) == [(line + 1, name) for line, name in EXPECTED]
+
+
+def test_among_bytes_of_any_kind() -> None:
+    noise = bytes(range(256)) * 40
+    assert [name for _, name in _spots(iter([noise + b"\0" + KEY.encode() + b"\0" + noise]))] == ["a"]
+    wide = KEY.encode("utf-16-le")
+    assert [spot.hit.spelling for spot in FINDER.spots([noise + wide + noise])] == ["UTF-16"]
+
+
+def test_a_pattern_goes_down_so_far_only(tmp_path: Path) -> None:
+    deep = tmp_path.joinpath(*"abcdefghijklmnop")
+    deep.mkdir(parents=True)
+    (deep / "x.log").touch()
+    (tmp_path / "y.log").touch()
+    found = listed(tmp_path / "**" / "*.log")
+    assert ([path.name for path in found.files], found.is_cut) == (["y.log"], True)
