@@ -272,3 +272,72 @@ def test_a_program_that_cannot_be_run_ends_as_in_a_shell(
     machine.write("project/text", "what is this\n").chmod(0o755)
     done = real(*arguments, cwd=machine.project)
     assert (done.returncode, done.stderr.decode().splitlines()[0]) == (code, f"error: {said}")
+
+
+# A tool that takes everything from its environment.
+
+MANIFEST = """title = "Copilot"
+speaks = ["openai-chat"]
+detect = { commands = ["copilot"] }
+[key]
+command = "<key_line>"
+plaintext = "<key>"
+[[file]]
+overlay = "copilot.env"
+"""
+LINES = """# all of it
+COPILOT_PROVIDER_BASE_URL=<openai_url>
+COPILOT_PROVIDER_API_KEY_COMMAND=<key_command?>
+COPILOT_PROVIDER_API_KEY=<key_plaintext|absent>
+COPILOT_MODEL="<model>"
+COPILOT_PROVIDER_HEADERS=<headers_lines?>
+"""
+
+
+@pytest.fixture
+def copilot(machine: Machine) -> None:
+    folder = machine.config.parent / "tools" / "copilot"
+    folder.mkdir(parents=True)
+    (folder / "tool.toml").write_text(MANIFEST, encoding="utf-8")
+    (folder / "copilot.env").write_text(LINES, encoding="utf-8")
+
+
+@pytest.mark.usefixtures("copilot")
+@pytest.mark.parametrize("way", ["command", "plaintext"])
+def test_a_tool_of_variables_alone_gets_its_own_lines(machine: Machine, started: Started, way: str) -> None:
+    machine.environ |= {"COPILOT_PROVIDER_API_KEY": OTHER}
+    machine.profile(f'[profiles.work.tool.copilot]\nkey_way = "{way}"\n')
+    ran, argv, environ = started("copilot", "-p", "x")
+    command = f"{sys.executable} -I -m toolsync --config {machine.config} key print work"
+    key = {"COPILOT_PROVIDER_API_KEY_COMMAND": command} if way == "command" else {"COPILOT_PROVIDER_API_KEY": KEY}
+    expected = {"COPILOT_PROVIDER_BASE_URL": f"{ADDRESS}/v1", "COPILOT_MODEL": "some-model", **key}
+    assert (ran.said, argv, environ) == ((0, ""), ["copilot", "-p", "x"], expected)
+
+
+@pytest.mark.usefixtures("copilot")
+def test_it_has_no_file_to_apply(machine: Machine) -> None:
+    ran = machine.toolsync("apply", "--tool", "copilot", "--yes")
+    assert ran.code == 2
+    assert "it takes all from its environment" in ran.err + ran.out
+    assert "`toolsync exec -- copilot` sets that." in ran.err + ran.out
+    listed = {tool["tool"]: tool for tool in machine.toolsync("tools", "--json").json["data"]["tools"]}
+    assert listed["copilot"]["files"] == []
+
+
+@pytest.mark.usefixtures("copilot")
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        (("apply", "--yes"), 0),
+        (("diff",), 0),
+        (("status",), 0),
+        (("doctor", "copilot"), 0),
+        (("ping", "--tool", "copilot"), 2),
+    ],
+)
+def test_no_command_stumbles_over_it(machine: Machine, command: tuple[str, ...], code: int) -> None:
+    machine.write("bin/copilot", "#!/bin/sh\n").chmod(0o755)
+    machine.environ["PATH"] = str(machine.home / "bin")
+    ran = machine.toolsync(*command)
+    assert (ran.code, "bug" in ran.err) == (code, False)
+    assert command[0] == "doctor" or "Copilot is left out: it takes all from its environment\n" in ran.out

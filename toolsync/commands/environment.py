@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from toolsync import gateways, registry, resources
-from toolsync.commands.delivery import ways
+from toolsync.commands.delivery import delivery, ways
 from toolsync.commands.headers import with_headers
 from toolsync.document import KeyPath, Value, parse_path
 from toolsync.errors import UsageError
@@ -93,7 +93,7 @@ def takes(session: Session, profile: Profile, tool: Tool) -> bool:
     overrides = profile.tool.get(tool.name, {})
     if overrides.get("enabled") is False or tool.store or not _is_served(session, profile, tool):
         return False
-    return bool(_mounts(tool)) or by_variable(profile, tool)
+    return bool(tool.environment or _mounts(tool)) or by_variable(profile, tool)
 
 
 def by_variable(profile: Profile, tool: Tool) -> bool:
@@ -125,12 +125,17 @@ def demanded(session: Session, profile: Profile, tool: Tool) -> tuple[Variable, 
 def taken(session: Session, profile: Profile, tool: Tool) -> tuple[Variable, ...]:
     """What the tool takes from its environment.
 
-    Its settings may hold a table that stands for the environment (`[[layer]] environment`): what the overlay sets
-    there, variables can. Else it is the variable that the `env` way of its `[key]` names.
+    Its template says so by lines of variables without a file; or its settings hold a table that stands for the
+    environment (`[[layer]] environment`): what the overlay sets there, variables can. Else it is the variable that
+    the `env` way of its `[key]` names.
 
     Raises:
         SecretError: the key cannot be had.
     """
+    if tool.environment:
+        given = _by_its_own_way(session, profile, tool)
+        lines = [variable for overlay in tool.environment for variable in _filled(given, overlay.data)]
+        return (*lines, *_filled(given, _table()["network"]))
     given = filling(session, profile, tool)
     found = [variable for mount in _mounts(tool) for variable in _mounted(tool, mount, given)]
     if not found and by_variable(profile, tool):
@@ -162,6 +167,21 @@ def filling(session: Session, profile: Profile, tool: Tool | None) -> Facts:
     if bundle is not None:
         given = {**given, "ca_bundle": replace(bundle, value=_path(session, str(bundle.value)))}
     return {**given, **{name: Fact(name, key, "the key") for name in ("key_plaintext", "key_ref")}}
+
+
+def _by_its_own_way(session: Session, profile: Profile, tool: Tool) -> Facts:
+    """The facts with the key by the best way of the tool's `[key]`: one that it asks for by a command is not set.
+
+    Raises:
+        SecretError: see `filling`.
+    """
+    given = filling(session, profile, tool)
+    found = delivery(session, tool, profile, consent=True, key_variable=str(given["key_variable"].value))
+    return given if isinstance(found, str) else {**_without_key(given), **found.facts}
+
+
+def _without_key(given: Facts) -> Facts:
+    return {name: fact for name, fact in given.items() if name not in ("key_plaintext", "key_ref")}
 
 
 def _path(session: Session, text: str) -> str:

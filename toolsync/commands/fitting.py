@@ -137,6 +137,9 @@ def fitted(scope: Scope, tool: Tool) -> ToolPlan | Skipped:
         return Skipped(tool, f"profile '{profile.name}' sets enabled = false for it")
     if any(row.each for row in tool.files) and not overrides.get("paths"):
         return _pathless(tool, profile)
+    if not tool.files:
+        command = tool.commands[0] if tool.commands else "COMMAND"
+        return Skipped(tool, "it takes all from its environment", f"`toolsync exec -- {command}` sets that.")
     gateway = gateways.find(profile.gateway, session.config.parent)
     reason = _unserved(tool, profile, gateway)
     if reason:

@@ -53,8 +53,10 @@ def read_tool(
     """
     manifest = _data(name, "tool.toml", texts)
     known = (own or {}, others or {})
-    files = tuple(_file_row(name, row, manifest, texts, known) for row in manifest.get("file", []))
-    if not files:
+    rows = manifest.get("file", [])
+    lines = [row["overlay"] for row in rows if _is_environment(row, manifest)]
+    files = tuple(_file_row(name, row, manifest, texts, known) for row in rows if row["overlay"] not in lines)
+    if not files and not lines:
         raise TemplateError(f"{name}/tool.toml: no [[file]]", hint="A tool needs at least one settings file.")
     detect = manifest.get("detect", {})
     speaks, commands = tuple(manifest.get("speaks", ())), tuple(detect.get("commands", ()))
@@ -68,6 +70,7 @@ def read_tool(
         paths=tuple(detect.get("paths", ())),
         key=_ways(name, manifest.get("key", {})),
         files=files,
+        environment=tuple(_overlay(name, overlay, "dotenv-crlf", texts) for overlay in lines),
         readers=programs,
         layers=tuple(layers(name, manifest.get("layer"), files)),
         is_users_own=is_users_own,
@@ -78,6 +81,11 @@ def read_tool(
         leftovers={kind: tuple(paths) for kind, paths in manifest.get("leftovers", {}).items()},
         clients=tuple(clients(name, manifest.get("client", []), programs)),
     )
+
+
+def _is_environment(row: Mapping[str, Any], manifest: Mapping[str, Any]) -> bool:
+    """Whether the row is no file, but what the tool takes from its environment: lines of variables without a path."""
+    return row["overlay"].endswith(".env") and "path" not in row and "path" not in manifest
 
 
 def _data(tool: str, name: str, texts: Mapping[str, str]) -> dict[str, Any]:

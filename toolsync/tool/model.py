@@ -197,6 +197,7 @@ class Tool:
         paths: files or folders that show it.
         key: each way the tool can take a key, best first, and how it spells it.
         files: its settings files.
+        environment: what it takes from its environment, as overlays of variables without a file.
         readers: who reads them; at least one.
         layers: lowest first.
         is_users_own: whether it comes from the user's config directory.
@@ -219,6 +220,7 @@ class Tool:
     readers: tuple[Reader, ...]
     layers: tuple[Layer, ...]
     is_users_own: bool = False
+    environment: tuple[Document, ...] = ()
     store: str = ""
     unread: tuple[Layer, ...] = ()
     request: Request = field(default_factory=Request)
