@@ -11,6 +11,7 @@ import pytest
 from tests.acceptance.machine import ADDRESS, KEY, Machine
 from tests.acceptance.test_cline import PROVIDERS, SECRETS, STATE, data, entry, keys
 from tests.keys import invented
+from toolsync.masking import Secret
 
 CLAUDE = ".claude/settings.json"
 OLD = invented("users-old")
@@ -94,6 +95,45 @@ def test_a_folder_that_its_user_moved_is_given_back_where_it_is(
     ran = machine.toolsync("undo", "--yes")
     assert (ran.code, data(machine, "moved/settings.json"), _with_key(machine)) == (0, own, [])
     assert machine.kept == {"work"}
+
+
+def _another_key(machine: Machine) -> None:
+    machine.vault.set("work", Secret(invented("newer")))
+
+
+def _another_address(machine: Machine) -> None:
+    machine.config.write_text(machine.config.read_text().replace(ADDRESS, "https://newer.example"))
+
+
+def _another_profile(machine: Machine) -> None:
+    machine.profile()
+    machine.config.write_text(machine.config.read_text().replace("work", "job").replace("keyring:job", "keyring:work"))
+
+
+@pytest.mark.parametrize(
+    ("change", "way"),
+    [
+        (_another_key, "plaintext"),
+        (_another_address, "plaintext"),
+        (_another_address, "command"),
+        (_another_profile, "command"),
+    ],
+)
+def test_a_copy_from_before_a_change_is_named_by_undo(
+    machine: Machine, change: Callable[[Machine], None], way: str
+) -> None:
+    machine.write(CLAUDE, "{}\n")
+    machine.profile(f'\n[profiles.work.tool.claude-code]\nkey_way = "{way}"\n')
+    assert machine.toolsync(*APPLY, "--tool", "claude-code").code == 0
+    _copied(machine)
+    change(machine)
+    assert machine.toolsync(*APPLY, "--tool", "claude-code").code == 0
+    machine.environ["CLAUDE_CONFIG_DIR"] = str(machine.home / "moved")
+    copy = machine.read("moved/settings.json")
+    ran = machine.toolsync("undo", "--yes")
+    assert (ran.code, machine.read(CLAUDE), machine.read("moved/settings.json")) == (0, "{}\n", copy)
+    said = "~/moved/settings.json stays as it is: it is not the file that toolsync wrote, and says nearly the same"
+    assert ran.out.count(f"warning: {said}\n") == 1
 
 
 @pytest.mark.parametrize("again", [True, False], ids=["applied again", "not applied again"])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from toolsync.commands.tracing import Notice
 from toolsync.errors import TemplateError
 from toolsync.profile import Profile
 from toolsync.profile.wording import close, one_line
 from toolsync.registry import Known
+from toolsync.session import Session
 
 
 def broken(known: Known) -> Iterator[Notice]:
@@ -32,6 +33,13 @@ def blind(known: Known, tools: Collection[str]) -> Iterator[Notice]:
     if known.shut is not None:
         text = f"your own tools cannot be read, and count for nothing here: {known.shut.message}"
         yield Notice("", text, known.shut.hint)
+
+
+def doubtful(session: Session, files: Iterable[tuple[str, str]]) -> Iterator[Notice]:
+    """Files, each with its tool, that stay as they are in an undo, and may be older copies of what toolsync wrote."""
+    for tool, path in files:
+        text = f"{session.shown(path)} stays as it is: it is not the file that toolsync wrote, and says nearly the same"
+        yield Notice(tool, text, "If it is an older copy, take out what toolsync set: the key, the address.")
 
 
 def strays(profile: Profile, known: Known) -> Iterator[Notice]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from toolsync.document import Document
+from toolsync.document import MISSING, Document
 from toolsync.document.keypath import parse as parse_path
 from toolsync.plan import stands
 from toolsync.remembered import ANYTHING, NOTHING, FileMemory, LayerMemory, Memory
@@ -31,6 +31,29 @@ def copy_of(
         if layers and real not in still_wanted:
             return FileMemory(created=file.created, layers=layers)
     return None
+
+
+def resembles(memory: Memory, name: tuple[str, str], document: Document) -> bool:
+    """Whether the document may be a copy from before the key or the address changed, which nobody can tell.
+
+    Our key or command stands in it, or another in the place of ours, and most of the rest as toolsync wrote it.
+    """
+    layers = (layer for file in memory.files.values() for layer in file.layers if (layer.tool, layer.overlay) == name)
+    return any(_is_nearly_in(layer, document, memory.key) for layer in layers)
+
+
+def _is_nearly_in(layer: LayerMemory, document: Document, key: bytes) -> bool:
+    there = [(value, document.get(parse_path(value.path))) for value in layer.values if value.after != ANYTHING]
+    secret = [(value, now) for value, now in there if value.secret and now is not MISSING and now != ""]
+    plain = [stands(value, now, key) for value, now in there if value.after != NOTHING and not value.secret]
+    is_ours = any(_is_command(now) or stands(value, now, key) for value, now in secret)
+    return is_ours or bool(secret and sum(plain) * 2 > len(plain))
+
+
+def _is_command(now: object) -> bool:
+    """Whether it is how a tool asks `toolsync key print`, spelled as one line or as a table of arguments."""
+    spelled = str(now)
+    return "toolsync" in spelled and "print" in spelled
 
 
 def _is_in(layer: LayerMemory, document: Document, key: bytes) -> bool:

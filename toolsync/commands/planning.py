@@ -235,5 +235,5 @@ def plan_undo(session: Session, tools: Sequence[str]) -> Plan:
         memory,
         snapshot.sha256,
         shelves=rack.used,
-        asides=tuple(aside.blind(known, in_scope)),
+        asides=(*aside.blind(known, in_scope), *aside.doubtful(session, table.doubtful)),
     )

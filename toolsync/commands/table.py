@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from toolsync import disk, document, gitguard
-from toolsync.commands.copied import copy_of
+from toolsync.commands.copied import copy_of, resembles
 from toolsync.commands.fitting import ToolPlan
 from toolsync.commands.rack import Rack, agreeing, stop_at_stranded
 from toolsync.commands.rows import check_of, row_of
@@ -32,6 +32,7 @@ class Table:
         in_scope: the tools in question: what is remembered of them, and no longer wanted, is given back.
         snapshots: what the files were read as, by real path.
         files: the real paths that each row means, by tool and overlay.
+        doubtful: tools and files that stay as they are, though something in them may be ours.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class Table:
         self._names = names(memory)
         self._parts: dict[str, FileRow] = {}
         self._made: set[str] = set()
+        self.doubtful: list[tuple[str, str]] = []
 
     def seat(self, wanted: ToolPlan) -> tuple[str, ...]:
         """Lay the tool's filled overlays beside the files they mean; the real paths.
@@ -248,8 +250,11 @@ class Table:
             snapshot = disk.read(path, within=gitguard.left(path))
             if snapshot.raw is None or self._named(snapshot) in {*self._rows, *self._memory.files}:
                 return
-            if copy_of(self._memory, [row.name], document.parse(snapshot.raw, known.format)):
+            there = document.parse(snapshot.raw, known.format)
+            if copy_of(self._memory, [row.name], there):
                 self._lay(snapshot, known.format, row)
+            elif resembles(self._memory, row.name, there):
+                self.doubtful.append((row.tool, str(snapshot.path)))
 
     def _place_remembered_part(self, address: Address, known: FileRow, row: Row) -> None:
         """A part to be given back, if it is in question."""
