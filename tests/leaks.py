@@ -157,7 +157,7 @@ ALLOWED: Sequence[tuple[str, str, str]] = (
     ),
     (
         r"check/test_",
-        r"(?s)file (machine-\d+/)?(home|root)/.*",
+        r"(?s)(file|name of) (machine-\d+/)?home/.*",
         "what `check` must find, and pieces of keys that it must not",
     ),
     (

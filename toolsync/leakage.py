@@ -25,7 +25,7 @@ def leakage_lines(data: Mapping[str, Any]) -> Iterator[Line]:
         if one["advice"]:
             yield sentence(f"    {one['advice']}")
     for one in (one for one in data["findings"] if one["agreed"]):
-        yield sentence(f"{_where(one)}: a copy of {one['secret']['name']}, as you agreed", "dim")
+        yield sentence(f"{_where(one)}: {one['secret']['name']}, where it is meant to be", "dim")
     yield from _unseen(data)
     yield from _summary(data, len(leaks))
 

@@ -155,7 +155,9 @@ class Looking:
             self.unseen.append(Unseen(what, f"the time of {self.limits.seconds:g} s was over", _matters(kind)))
 
     def file(self, place: Place) -> None:
-        """Look through one file."""
+        """Look through one file, and at what it is called."""
+        name = Place(place.file, place.kind, place.tool, "its name", has_lines=False)
+        self.text(name, [os.fsencode(place.file.name)])
         try:
             with content.opened(place.file) as opened:
                 self._through(place, opened)
