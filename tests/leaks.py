@@ -106,6 +106,12 @@ ALLOWED: Sequence[tuple[str, str, str]] = (
         "likewise, and the places in which the old key is looked for",
     ),
     (
+        r"^$",  # the home in which the real clients see a key rotated
+        r"file rotating\d+/(\.cc-switch/cc-switch\.db|\.cline/data/(secrets|settings/providers)\.json|service/.*)",
+        "the plaintext way, agreed to",
+    ),
+    (r"^$", r"file rotating\d+/\.codex/config\.toml", "likewise"),
+    (
         r"acceptance/test_rotate_crash.py::",
         r"file machine-\d+/home/(\.cline/data/(secrets|settings/providers)|[ab]/settings|new/deep/settings)\.json",
         "the user's own keys, and the plaintext way, agreed to",
@@ -125,9 +131,10 @@ ALLOWED: Sequence[tuple[str, str, str]] = (
         r"file (gateway|key)",
         "a credential as systemd lays it there; and what the program age is told to shut",
     ),
+    (r"acceptance/test_argv.py::", r"file machine-0/home/kept", "where a program that the test invents has it from"),
     (
-        r"acceptance/test_env.py::",
-        r"stdout|file machine-0/lines",
+        r"acceptance/test_(env|argv).py::",
+        r"stdout( of toolsync)?|file machine-0/lines",
         "the lines that `env` is asked for",
     ),
     (

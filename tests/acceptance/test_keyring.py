@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.acceptance.both import Both
 from tests.acceptance.machine import KEY, Machine, Ran
 from tests.acceptance.test_asking import terminal
-from tests.acceptance.test_rotate import NEW, Both
+from tests.acceptance.test_rotate import NEW
 from tests.conftest import needs
 from tests.keys import invented
 from toolsync.loopback import LoopbackGateway
@@ -160,10 +161,12 @@ def test_a_backend_that_keeps_keys_in_clear_or_not_at_all_is_not_taken(
 ) -> None:
     needs(sys.platform == "linux", "the Secret Service is Linux's")
     (tmp_path / "plain_ring.py").write_text(PLAINTEXT)
-    bus = {"DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent"}
-    ran = machine.child(
-        "key", "set", "--stdin", stdin=KEY, PYTHON_KEYRING_BACKEND=backend, PYTHONPATH=str(tmp_path), **bus
-    )
+    machine.environ |= {
+        "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent",
+        "PYTHON_KEYRING_BACKEND": backend,
+        "PYTHONPATH": str(tmp_path),
+    }
+    ran = machine.child("key", "set", "--stdin", stdin=KEY)
     assert (ran.code, ran.err.startswith("error: no keyring answers here (Secret Service: ")) == (2, True)
     assert not (tmp_path / "keys.txt").exists()
 

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
+from tests.acceptance.both import Both
 from tests.acceptance.machine import ADDRESS, KEY, Machine, Ran
 from tests.acceptance.switch import CODEX, config, contents, furnished, settings
 from tests.conftest import needs
 from tests.keys import invented
 from tests.store.cc_switch import Home
 from toolsync.errors import KeyringLockedError
-from toolsync.loopback import Answer, LoopbackGateway, Received
 from toolsync.masking import Secret
 from toolsync.secret.vault import MemoryVault
 
@@ -42,26 +42,6 @@ TOOLS = ("claude-code", "codex", "cline", "cc-switch", "config-toml", "settings-
 FIRST, SECOND = "work@former-1", "work@former-2"
 
 Rotate = Callable[..., Ran]
-
-
-class Both(LoopbackGateway):
-    """A gateway that takes several keys, as gateways do until the old one is revoked, and notes which came."""
-
-    def __init__(self, *keys: str) -> None:
-        super().__init__(Secret(keys[0]))
-        self.keys = set(keys)
-
-    def answer(self, request: Received) -> Answer:
-        for key in request.credentials.values():
-            if key.reveal() in self.keys:
-                self.key = key
-        return super().answer(request)
-
-    def came(self) -> list[tuple[str, str]]:
-        """Path and key of every request for a model since the last look."""
-        asked = [(one.path, next(iter(one.credentials.values())).reveal()) for one in self.asked]
-        self.forget()
-        return asked
 
 
 @pytest.fixture

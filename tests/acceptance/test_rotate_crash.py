@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 
+from tests.acceptance.both import Both
 from tests.acceptance.machine import KEY, Machine, Ran
 from tests.acceptance.test_crash_table import APPLY, NEXT, PROFILE, Room, Table, furnished_rooms, in_turn
-from tests.acceptance.test_rotate import NEW, Both
+from tests.acceptance.test_rotate import NEW
 from tests.conftest import thorough
 from toolsync import memory as memories
 from toolsync import registry, transaction

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -10,7 +9,7 @@ from toolsync.errors import ToolsyncError
 from toolsync.masking import Secret
 from toolsync.secret import former
 from toolsync.secret.former import Former
-from toolsync.secret.index import record
+from toolsync.secret.index import drafts, record
 from toolsync.session import Session
 from toolsync.transaction import Alongside, lock
 
@@ -120,7 +119,7 @@ def forget(session: Session, name: str) -> bool:
 
 
 def forget_due(session: Session) -> None:
-    """Forget the keys that were replaced long enough ago, under the lock that the caller holds.
+    """Forget the keys that were replaced long enough ago, and drafts of the note, under the lock that the caller holds.
 
     Raises:
         SecretError, FileError: one cannot be forgotten yet.
@@ -128,10 +127,11 @@ def forget_due(session: Session) -> None:
     due = [name for name, one in former.noted(session.state).items() if former.is_due(one, session.clock())]
     for name in due:
         former.forgotten(session.state, name, session.open_vault())
+    for draft in drafts(session.state):
+        draft.unlink(missing_ok=True)
 
 
 def has_due(session: Session) -> bool:
-    """Whether there are such."""
-    with suppress(OSError):
-        return any(former.is_due(one, session.clock()) for one in former.noted(session.state).values())
-    return False
+    """Whether there are such, or what was left of a note that was cut short."""
+    is_due = (former.is_due(one, session.clock()) for one in former.noted(session.state).values())
+    return any(is_due) or bool(drafts(session.state))

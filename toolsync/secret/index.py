@@ -17,7 +17,7 @@ from toolsync.disk import shown
 from toolsync.errors import FileError
 from toolsync.profile import KeyRef
 
-_FILE = "keys.json"
+_FILE, _DRAFT = "keys.json", ".keys-"
 
 
 def known_names(state_dir: Path, references: Iterable[KeyRef] = ()) -> tuple[str, ...]:
@@ -92,8 +92,20 @@ def _write(state_dir: Path, names: set[str], former: Mapping[str, Any]) -> None:
         ) from error
 
 
+def drafts(state_dir: Path) -> tuple[Path, ...]:
+    """What was to become the file, and did not: another process may be just at it, and begins anew if it goes."""
+    return tuple(state_dir.glob(f"{_DRAFT}*"))
+
+
 def _replace(path: Path, text: str) -> None:
-    handle, temporary = tempfile.mkstemp(prefix=".keys-", dir=path.parent)  # 0600 from its first byte
+    try:
+        _put(path, text)
+    except FileNotFoundError:
+        _put(path, text)
+
+
+def _put(path: Path, text: str) -> None:
+    handle, temporary = tempfile.mkstemp(prefix=_DRAFT, dir=path.parent)  # 0600 from its first byte
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(text)
