@@ -437,8 +437,18 @@ def test_forgetting_and_removing_leave_nothing_of_it(machine: Machine, rotate: R
     assert "is forgotten" in machine.toolsync("key", "forget", "--yes").out
     assert held(machine) == {"work": NEW}
     assert rotate(THIRD).code == 0
+    assert "the key that keyring:work has replaced is kept until 20" in machine.toolsync("key", "list").out
     assert machine.toolsync("key", "remove", "--yes").code == 0
     assert held(machine) == {}
+
+
+@pytest.mark.usefixtures("switch")
+def test_uninstall_tells_of_it_and_takes_it_along(machine: Machine, rotate: Rotate) -> None:
+    assert rotate().code == 0
+    kept = machine.toolsync("uninstall", "--yes", "--json").json["data"]["left"]
+    assert [one["name"] for one in kept if one["kind"] == "key"] == ["keyring:work", f"keyring:{FIRST}"]
+    assert machine.toolsync("uninstall", "--yes", "--remove-keys").code == 0
+    assert (held(machine), machine.state.exists()) == ({}, False)
 
 
 def test_a_lost_note_loses_no_way_back(machine: Machine, switch: Home, rotate: Rotate) -> None:

@@ -105,6 +105,13 @@ class Turn(Table):
         assert ran.code == 0 or (ran.code, "keeps no key" in ran.err) == (2, True), (at, ran.err)
         return _judged(room, KEY if self.becomes == NEW else NEW, room.old)
 
+    def interrupted(self, room: Room, at: int) -> str:
+        """Which key it is at once, for one that was interrupted at that stop."""
+        code = self.stopped(room, at, "interrupt")
+        is_new = room.vault.get("work") == Secret(self.becomes)
+        assert code == 130 or (code, is_new) == (0, True), (at, code)
+        return _judged(room, self.becomes, self.new) if is_new else _judged(room, KEY, room.old)
+
     def _is_done(self, room: Room) -> bool:
         noted = former.noted(room.machine.state).get("work", former.Former())
         is_pending = transaction.pending(room.machine.state)
@@ -156,6 +163,16 @@ def _table(rooms: list[Room], command: tuple[str, ...], becomes: str, step: int)
 
 def test_a_rotation_that_is_killed(rooms: list[Room]) -> None:
     assert _table(rooms, ROTATE, NEW, thorough(1, SAMPLE)) >= 100
+
+
+def test_a_rotation_that_is_interrupted(rooms: list[Room]) -> None:
+    """At once all old or all new, the keyring too."""
+    tables = {room: Turn(room, ROTATE, NEW) for room in rooms}
+    count = len(tables[rooms[0]].stops)
+    points = sorted({*range(0, count, thorough(7, 3 * SAMPLE)), count - 1})
+    ends = in_turn(rooms, points, lambda room, at: tables[room].interrupted(room, at))
+    assert [ends[at] for at in points] == sorted(ends.values(), reverse=True)
+    assert set(ends.values()) == {"old", "new"}
 
 
 def test_a_way_back_that_is_killed(rooms: list[Room]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -208,7 +209,16 @@ def key_list(json: Json = False) -> None:
         {"key": str(one.reference), "profiles": list(one.profiles), "stored": one.is_stored}
         for one in list_keys(vault, session.state, _profiles(session))
     ]
-    show(Result("key list", {"backend": vault.backend, "keys": keys}))
+    show(Result("key list", {"backend": vault.backend, "keys": keys}, tuple(_kept(session))))
+
+
+def _kept(session: Session) -> Iterator[Message]:
+    """The keys that others have replaced."""
+    from toolsync.secret import former
+
+    for name, one in former.noted(session.state).items():
+        way = f"`toolsync key rotate --back` goes back to it, `toolsync key forget {name}` forgets it."
+        yield Message("note", f"the key that keyring:{name} has replaced is kept until {one.until[:10]}", way)
 
 
 @key_app.command("remove")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from toolsync import disk
 from toolsync.commands.copies import beside
+from toolsync.commands.state_folder import own_files
 from toolsync.commands.stores import Address
 from toolsync.doctor import startup
 from toolsync.errors import FileError, TemplateError, ToolsyncError
@@ -61,7 +62,7 @@ def leftovers(session: Session, known: Known, memory: Memory, key: Secret) -> tu
         return ()
     marks = {value.encode(), json.dumps(value)[1:-1].encode()}
     files = dict.fromkeys(_known_files(session, known, memory))
-    copies = [path for path in dict.fromkeys(copy for file in files for copy in beside(file)) if path not in files]
+    copies = [path for path in dict.fromkeys(_copies(session, files)) if path not in files]
     variables = [Leftover(f"${printable(name)}") for name, text in session.places.environ.items() if text == value]
     found = [
         Leftover(session.shown(path), lines, is_copy)
@@ -70,6 +71,13 @@ def leftovers(session: Session, known: Known, memory: Memory, key: Secret) -> tu
         if (lines := _lines(path, marks)) is not None
     ]
     return (*variables, *found)
+
+
+def _copies(session: Session, files: Iterable[Path]) -> Iterator[Path]:
+    """What lies beside the files and may be copies of them; nothing that merely lies in the home folder."""
+    for file in files:
+        if file.parent != session.places.home and file.is_relative_to(session.places.home):
+            yield from beside(file)
 
 
 def _lines(path: Path, marks: Iterable[bytes]) -> tuple[int, ...] | None:
@@ -120,10 +128,12 @@ def _named_paths(session: Session) -> Iterator[str]:
 
 
 def _own(session: Session) -> Iterator[Path]:
-    """The profile and what lies beside it, what toolsync keeps, and the project's own variables."""
-    for folder in (session.config.parent, session.state):
+    """The profile and the templates beside it, what toolsync keeps, and the project's own variables."""
+    yield session.config
+    for name in ("tools", "gateways"):
         with suppress(OSError):
-            yield from sorted(path for path in folder.rglob("*") if path.is_file())
+            yield from sorted(session.config.with_name(name).rglob("*"))
+    yield from own_files(session.state)
     yield session.places.project / ".env"
 
 

@@ -98,10 +98,11 @@ def rotated_name(session: Session, profile: str | None) -> str:
     found = session.profiles().get(profile)
     if found.key.kind == "keyring":
         return found.key.name
+    there = _ELSEWHERE.get(found.key.kind, "Replace the key there.").format(found.key.name)
     raise UsageError(
         f"the key of profile '{found.name}' is not in the keyring, but comes from {found.key}",
-        hint=f"{_ELSEWHERE.get(found.key.kind, _THERE).format(found.key.name)} Then `toolsync ping -p {found.name}` tries it, and "
-        f"`toolsync apply -p {found.name}` writes it wherever a copy stands. Revoke the old key after that.",
+        hint=f"{there} Then `toolsync ping -p {found.name}` tries it, and `toolsync apply -p {found.name}` writes it "
+        "wherever a copy stands. Revoke the old key after that.",
     )
 
 
@@ -109,7 +110,6 @@ _ELSEWHERE = {
     "env": "Set ${} to the new key where it is set now, and open a new shell.",
     "command": "Replace the key where that command finds it.",
 }
-_THERE = "Replace the key there."
 
 
 def _former_key(session: Session, name: str) -> Secret:
@@ -351,6 +351,8 @@ def _farewell(rotation: Rotation, turn: Turn, *, is_well: bool) -> Iterator[Mess
     way = f"`toolsync key rotate {_named(rotation)}--back` goes back"
     until = f"{way} until {_day(turn.kept.until)}, or until `toolsync key forget {name}`." if turn.kept.entry else ""
     yield Message("note", text, until if rotation.change.days > 0 else "")
+    if rotation.session.places.platform == "darwin":  # `keyring` removes the item and makes it anew
+        yield Message("note", "macOS asks once more whether tools may read the key: it forgets that with the old one.")
 
 
 def _named(rotation: Rotation) -> str:
