@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from toolsync.doctor.checks.elsewhere import in_near_file, in_unread_file, in_unread_variable
 from toolsync.doctor.checks.saying import place, same, used, values
 from toolsync.doctor.look import Look
-from toolsync.doctor.model import Credential, Finding, Where
+from toolsync.doctor.model import Credential, Finding, Fix, Where
 from toolsync.document import data as _data
 from toolsync.masking import Secret
 from toolsync.sentence import say
@@ -129,4 +130,16 @@ def _shadow(look: Look, question: str, below: Answer) -> Finding:
     if one is not None and one.is_projects and look.effective.credentials:
         lines.append(say("key_to_project"))
     found = values(look, where)
-    return Finding(cause, "sure", tuple(lines), found, where)
+    return Finding(cause, "sure", tuple(lines), found, where, _taking_out(look, winner, where))
+
+
+def _taking_out(look: Look, winner: Answer, where: Where) -> Fix | None:
+    """The command that takes the winner out: where toolsync sets that very value, or where only this shell has it."""
+    if any(edit.path == winner.path for edit in look.edits.get(winner.overlay, ())):
+        return Fix(f"toolsync apply --tool {look.tool.name}", ("apply", "--tool", look.tool.name))
+    is_shells = where.layer == "environment" and not where.file and look.world.session.places.platform != "win32"
+    name = where.slot.removeprefix("$")
+    return Fix(f"unset {name}") if is_shells and _NAME.fullmatch(name) else None
+
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
