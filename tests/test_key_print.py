@@ -187,7 +187,7 @@ def test_no_keyring_is_one_line_with_three_ways_out(tmp_path: Path) -> None:
     )
     assert (printed.returncode, printed.stdout, printed.stderr.count("\n")) == (2, "", 1)
     assert printed.stderr.startswith("toolsync: no keyring answers here (Secret Service: ")
-    assert "Three ways out" in printed.stderr
+    assert "Four ways out" in printed.stderr
 
 
 # What may happen to it

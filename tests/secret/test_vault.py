@@ -94,7 +94,7 @@ def test_no_keyring_shows_three_ways_out() -> None:
         SystemVault(timeout_seconds=5, choices=[]).get("work")
     assert caught.value.message == "no keyring answers here (none is installed)"
     assert all(
-        way in caught.value.hint for way in ("Three ways out", "start", '"env:NAME"', '"command:pass show NAME"')
+        way in caught.value.hint for way in ("Four ways out", "start", '"env:NAME"', '"command:pass show NAME"')
     )
 
 

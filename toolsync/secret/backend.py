@@ -49,10 +49,11 @@ _START = {
 
 _ELSEWHERE = (
     'or let the profile take the key from a variable (key = "env:NAME"), '
-    'or from a program (key = "command:pass show NAME").'
+    'from a program (key = "command:pass show NAME"), '
+    'or from a file that a passphrase shuts (key = "age:~/toolsync.age").'
 )
 
-WAYS_OUT = f"Three ways out: {_START}; {_ELSEWHERE}"
+WAYS_OUT = f"Four ways out: {_START}; {_ELSEWHERE}"
 """Where no keyring answers."""
 
 UNLOCK = f"Unlock it and try again; {_ELSEWHERE}"
