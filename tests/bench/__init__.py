@@ -1,0 +1,1 @@
+"""The bench: its client against servers of known truth, its figures, its records."""

@@ -1,0 +1,59 @@
+"""Records: what is written is what is read, and what is no record is named as that."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from tests.bench.records import record, request, rung
+from toolsync import resources
+from toolsync.bench.record import Gpu, GpuUse, Record, Request, dumped, loaded
+from toolsync.errors import DocumentError
+
+_GPU = GpuUse("GPU-1", "a card", 81920.0, 1000.0, 2000.5, ((0.0, 1000.0), (500.0, 2000.5)))
+_RECORDS: dict[str, Record] = {
+    "plain": record(),
+    "none finished": record(rungs=(), ladder=(1, 2)),
+    "failed": record(rung(1, Request(0.0, fault="unsent"), request(status=429, fault="status"))),
+    "gpu": record(rung(1, gpus=(_GPU,), kv_cache_peak=0.25), gpu=Gpu("nvml", "", 500)),
+    "notes": record(notes=("one", "两")),
+    "rate": record(parameters=replace(record().parameters, rate=2.5, refused=("ignore_eos",), duration_seconds=1.0)),
+}
+
+
+@pytest.mark.parametrize("one", _RECORDS.values(), ids=_RECORDS)
+def test_what_is_written_is_what_is_read(one: Record) -> None:
+    assert loaded(dumped(one), "run.json") == one
+
+
+def _without(data: dict[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in data.items() if key != name}
+
+
+_WHOLE = json.loads(dumped(record()))
+
+
+@pytest.mark.parametrize(
+    ("raw", "says"),
+    [
+        (b"{", "no JSON"),
+        (b"[" * 100_000, "no JSON"),
+        (b"[]", "no record of a run"),
+        (b'{"schema": "toolsync/bench-record/2"}', "no record of a run"),
+        (json.dumps(_without(_WHOLE, "rungs")).encode(), "it is not as"),
+        (json.dumps({**_WHOLE, "prompt": "x"}).encode(), "it is not as"),
+        (json.dumps({**_WHOLE, "ladder": [0]}).encode(), "ladder.0 is not as"),
+    ],
+    ids=["cut", "deep", "list", "later version", "without rungs", "with a prompt", "nobody at once"],
+)
+def test_what_is_no_record_is_named(raw: bytes, says: str) -> None:
+    with pytest.raises(DocumentError, match=says):
+        loaded(raw, "run.json")
+
+
+def test_the_schema_is_one() -> None:
+    Draft202012Validator.check_schema(resources.schema("bench-record"))
