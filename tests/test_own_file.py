@@ -169,3 +169,16 @@ def test_a_journal_that_was_changed_by_hand_is_not_followed(state: Path, changed
 
 def _text(changed: dict[str, object]) -> bytes:
     return json.dumps({**WRITTEN, **changed}).encode()
+
+
+@pytest.mark.parametrize("act", [own_file.read, lambda path: own_file.opened(path, os.O_RDWR)])
+def test_a_state_folder_that_is_read_only_is_to_be_mounted_writable(
+    state: Path, monkeypatch: pytest.MonkeyPatch, act: Callable[[Path], object]
+) -> None:
+    def refused(path: Path, *_more: int) -> int:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
+
+    monkeypatch.setattr(os, "open", refused)
+    with pytest.raises(FileError, match="lock: the file system is read-only") as caught:
+        act(state / "lock")
+    assert caught.value.hint == "Mount it writable: toolsync keeps there what `undo` needs."

@@ -9,6 +9,7 @@ import stat
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -245,12 +246,28 @@ def private_dir(path: Path) -> None:
         FileError: it cannot be made, or something else stands there.
     """
     try:
+        missing = missing_folders(path / "in it")
         path.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
+        for folder in missing:
+            hand_down(folder, folder.parent.stat())
         # A parent's default access list may have widened it, or shut it for ourselves.
         if sys.platform != "win32" and stat.S_IMODE(path.stat().st_mode) != _PRIVATE_FOLDER:
             path.chmod(_PRIVATE_FOLDER)
     except OSError as error:
         raise file_error(path, error) from error
+
+
+def hand_down(made: Path | int, folder: os.stat_result) -> None:
+    """Give what root made in a folder to whom that belongs: under `sudo`, HOME may be a user's, who goes on there.
+
+    Args:
+        made: by its path, or open.
+        folder: the one that it was made in.
+    """
+    if sys.platform == "win32" or os.geteuid() != 0 or folder.st_uid == 0:
+        return
+    with suppress(OSError):  # nobody's, in a user namespace; a network share that gives nothing away
+        os.chown(made, folder.st_uid, folder.st_gid)
 
 
 def sync_folder(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import sys
@@ -41,13 +42,22 @@ def opened(path: Path, flags: int) -> int:
     except FileNotFoundError:
         raise
     except OSError as error:
-        raise _no_file(path) if path.is_symlink() else disk.file_error(path, error) from error
+        raise _no_file(path) if path.is_symlink() else _fault(path, error) from error
     try:
         _stop_at_strange(path, os.fstat(descriptor))
     except BaseException:
         os.close(descriptor)
         raise
+    if flags & os.O_CREAT:
+        disk.hand_down(descriptor, path.parent.stat())
     return descriptor
+
+
+def _fault(path: Path, error: OSError) -> FileError:
+    fault = disk.file_error(path, error)
+    if error.errno == errno.EROFS:
+        fault.hint = "Mount it writable: toolsync keeps there what `undo` needs."
+    return fault
 
 
 def _stop_at_strange(path: Path, status: os.stat_result) -> None:
@@ -82,6 +92,7 @@ def put(path: Path, raw: bytes) -> None:
     """
     descriptor = _made_anew(draft(path))
     try:
+        disk.hand_down(descriptor, path.parent.stat())
         write_all(descriptor, raw)
         os.fsync(descriptor)
     finally:

@@ -185,7 +185,7 @@ def test_attributes_and_access_lists(home: Path, *, private: bool, links: int) -
 
 
 @posix
-def test_a_folders_default_list_does_not_open_a_file(home: Path) -> None:
+def test_a_folders_default_list_does_not_open_a_file(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     needs(_supports_attributes(home), "a file system with extended attributes")
     (home / "a").write_text("old")
     (home / "a").chmod(0o640)
@@ -193,7 +193,16 @@ def test_a_folders_default_list_does_not_open_a_file(home: Path) -> None:
         os.setxattr(home, "system.posix_acl_default", ACCESS_LIST)
     except OSError:
         needs(available=False, reason="a file system with access lists")
+    written = os.write
+    seen: list[str] = []
+
+    def writing(descriptor: int, raw: Any) -> int:
+        seen.extend([str(bytes(raw)), *os.listxattr(descriptor)] if bytes(raw) in (b"new", b"k") else [])
+        return written(descriptor, raw)
+
+    monkeypatch.setattr(os, "write", writing)
     run(home, write(home / "a", b"new"), write(home / "key", b"k", private=True))
+    assert seen == ["b'new'", "b'k'"]  # none, before the content is in it
     assert (os.listxattr(home / "a"), os.listxattr(home / "key")) == ([], [])
     assert (mode(home / "a"), mode(home / "key")) == (0o640, 0o600)
 
@@ -574,6 +583,42 @@ def test_what_cannot_be_renamed_over_is_written_last_and_in_place(
     assert made == ["renamed b", "overwritten a", "overwritten hard"]
     assert {name for name, inode in inodes.items() if (home / name).stat().st_ino == inode} == {"a", "hard"}
     assert [(home / name).read_text() for name in ("a", "hard", "other name", "b")] == ["new"] * 4
+
+
+@posix
+@pytest.mark.parametrize("links", [1, 2], ids=["renamed over", "hard link"])
+def test_nobody_else_can_open_a_file_before_its_key_is_in_it(
+    home: Path, monkeypatch: pytest.MonkeyPatch, links: int
+) -> None:
+    """Whoever has it open already reads what is written into it later."""
+    needs(Path("/proc/self/fd").is_dir(), "/proc")
+    (home / "file").write_text("old")
+    (home / "file").chmod(0o666)
+    if links > 1:
+        os.link(home / "file", home / "other name")
+    seen: list[tuple[str, int]] = []
+    opened, written = os.open, os.write
+
+    def opening(path: Any, flags: int, *rest: Any, **named: Any) -> int:
+        descriptor = opened(path, flags, *rest, **named)
+        if flags & os.O_CREAT:
+            seen.append(("made", stat.S_IMODE(os.fstat(descriptor).st_mode)))
+        return descriptor
+
+    def writing(descriptor: int, raw: Any) -> int:
+        if b"sk-invented" in bytes(raw):
+            seen.append(("written", stat.S_IMODE(os.fstat(descriptor).st_mode)))
+        return written(descriptor, raw)
+
+    monkeypatch.setattr(os, "open", opening)
+    monkeypatch.setattr(os, "write", writing)
+    umask = os.umask(0)
+    try:
+        run(home, write(home / "file", b"sk-invented", private=True))
+    finally:
+        os.umask(umask)
+    assert {name for name, _ in seen} == {"made", "written"}
+    assert {mode for _, mode in seen} == {0o600}
 
 
 @posix

@@ -11,7 +11,7 @@ import pytest
 
 from tests.conftest import needs
 from tests.transaction import write
-from toolsync import transaction
+from toolsync import own_file, transaction
 from toolsync.errors import ChangedError, FileError
 from toolsync.transaction import Write, commit, pending
 from toolsync.transaction.folder import held
@@ -189,3 +189,16 @@ def test_folders_are_let_go(home: Path) -> None:
         assert folders.at(home / "x/tool").sha256("settings") is not None
         assert len(list(Path("/proc/self/fd").iterdir())) == len(before) + 1
     assert len(list(Path("/proc/self/fd").iterdir())) == len(before)
+
+
+def test_what_root_makes_in_the_home_of_a_user_is_the_users(home: Path) -> None:
+    """As `sudo` with HOME kept does: else nobody but root could go on."""
+    needs(os.geteuid() == 0, "root")
+    os.chown(home, 12345, 23456)
+    writes = Write(home / "new/deep/file", None, b"new", private=True), Write(home / "memory", None, b"{}")
+    commit(writes, state_dir=home / "own/state")
+    own_file.put(home / "own/state/note", b"new")
+    made = ["new", "new/deep", "new/deep/file", "memory", "own", "own/state", "own/state/lock", "own/state/note"]
+    assert {name: (home / name).stat().st_uid for name in made} == dict.fromkeys(made, 12345)
+    assert {(home / name).stat().st_gid for name in made} == {23456}
+    assert (home / "x/tool/settings").stat().st_uid == 0  # what was there stays whose it is

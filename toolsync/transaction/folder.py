@@ -109,7 +109,21 @@ class Folder:
             os.mkdir(self._named(name), mode, dir_fd=self._descriptor)
         except FileExistsError:
             return
+        self._hand_down(name)
         self.sync()
+
+    def _hand_down(self, name: str) -> None:
+        if self._descriptor is not None and os.geteuid() == 0:
+            made = self.open(name, _FOLDER)
+            try:
+                disk.hand_down(made, os.fstat(self._descriptor))
+            finally:
+                os.close(made)
+
+    def hand_down(self, descriptor: int) -> None:
+        """Give a file that was made here to whom the folder belongs, as `disk.hand_down` does."""
+        if self._descriptor is not None:
+            disk.hand_down(descriptor, os.fstat(self._descriptor))
 
     def remove_folder(self, name: str) -> None:
         """Remove an empty folder."""

@@ -89,6 +89,8 @@ def _dress(descriptor: int, entry: Entry, step: Step, folder: Folder) -> bool:
     """Owner, attributes and mode of the original, before any content is there; False when they cannot be given."""
     if sys.platform == "win32":  # a file inherits its folder's access list there
         return True
+    if step.before.status is None:
+        folder.hand_down(descriptor)
     kept = _give_owner(descriptor, step.before.status) and _give_attributes(descriptor, entry, folder)
     # What cannot be kept is written in place: then the temp file is only ours, and only a carrier.
     os.fchmod(descriptor, entry.mode if kept else 0o600)
