@@ -159,6 +159,9 @@ LEAKS = (
     Leak("a tracked file", f"{PROJECT}/.env", f"A=1\nB={KEY}\n", WORK, "project", 2),
     Leak("deep in the repository", f"{PROJECT}/a/b/notes.md", f"see {SHAPED['slack']}.\n", "slack", "repository"),
     Leak("the index only", f"{PROJECT}/staged.txt", None, WORK, "repository", 2, "index"),
+    Leak("what a commit says", PROJECT, None, WORK, "repository", None, "message of commit"),
+    Leak("the last message", f"{PROJECT}/.git/COMMIT_EDITMSG", None, WORK, "repository"),
+    Leak("an address of git's", f"{PROJECT}/.git/config", None, "github-fine-grained", "repository", 2),
     Leak("an earlier commit", f"{PROJECT}/gone.json", None, WORK, "repository", 1, "commit"),
     Leak("not ignored", f"{PROJECT}/untracked.txt", f"{SHAPED['aws']}\n", "aws", "repository"),
     Leak("a note of one's own", ".config/toolsync/note.txt", f"key {KEY}\n", WORK, "own"),
@@ -213,7 +216,9 @@ def plant(machine: Machine) -> None:
     home.write(f"{PROJECT}/staged.txt", f"\n{KEY}\n")
     home.git(PROJECT, "add", ".")
     home.git(PROJECT, "rm", "-q", "--cached", "untracked.txt")
-    home.git(PROJECT, "commit", "-q", "-m", "two")
+    home.git(PROJECT, "commit", "-q", "-m", f"two, with {KEY}")
+    address = f"https://x:{SHAPED['github-fine-grained']}@github.com/x/y"
+    home.write(f"{PROJECT}/.git/config", f'[remote "origin"]\n\turl = {address}\n')
     home.write(f"{PROJECT}/staged.txt", "nothing any more\n")
     for name in (".cc-switch/cc-switch.db", ".cc-switch/backups/1.db"):
         database(machine.home / name, KEY)

@@ -6,16 +6,16 @@ import errno
 import json
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.acceptance.machine import KEY, Machine
-from tests.check.planted import SHAPED
+from tests.check.planted import SHAPED, database
 from tests.gitguard.conftest import Home
-from toolsync.commands import check
+from toolsync.commands import check, looking
 from toolsync.commands.looking import Limits
 from toolsync.commands.sought import shapes
 from toolsync.leaks import Finder, Known
@@ -70,7 +70,7 @@ def test_nothing_waits_for_what_is_no_file(furnished: Machine, place: str) -> No
     furnished.write("project/a.txt", "once a file\n")
     home.git("project", "add", ".")
     path = furnished.home / place
-    makers = {
+    makers: Mapping[str, Callable[[], object]] = {
         "pipe": lambda: os.mkfifo(path),
         "device": lambda: path.symlink_to("/dev/zero"),
         "circle": lambda: path.symlink_to(path),
@@ -264,3 +264,43 @@ def test_a_pattern_goes_down_so_far_only(tmp_path: Path) -> None:
     (tmp_path / "y.log").touch()
     found = listed(tmp_path / "**" / "*.log")
     assert ([path.name for path in found.files], found.is_cut) == (["y.log"], True)
+
+
+def test_staged_in_the_hook_of_a_bare_repository(furnished: Machine) -> None:
+    home = Home(furnished.home)
+    home.git(".", "init", "-q", "--bare", "dots.git")
+    furnished.write("project/.bashrc", KEY)
+    options = (f"--git-dir={furnished.home / 'dots.git'}", "--work-tree=.")
+    home.git("project", *options, "add", ".bashrc")
+    furnished.environ |= {"GIT_DIR": str(furnished.home / "dots.git")}
+    ran = furnished.toolsync("check", "--staged", "--json")
+    assert [(one["shown"], one["line"]) for one in ran.json["data"]["findings"]] == [("~/project/.bashrc", 1)]
+
+
+def test_a_database_may_be_called_anything_and_be_damaged(furnished: Machine) -> None:
+    folder = furnished.home / ".cc-switch/backups"
+    for name in ("\udcff.db", "a?b#c%.db"):
+        database(folder / name, KEY)
+    (folder / "damaged.db").write_bytes(b"SQLite format 3\0" + KEY.encode() * 100)
+    ran = furnished.toolsync("check", "--json")
+    assert {one["inside"] for one in ran.json["data"]["findings"]} == {
+        "table providers, row 2, settings_config",
+        "a deleted or unread part of the database",
+    }
+    assert len(ran.json["data"]["findings"]) == 3
+    assert [one["what"] for one in ran.json["data"]["not_looked_at"]] == ["~/.cc-switch/backups/damaged.db"]
+
+
+def test_more_findings_than_anybody_reads_are_counted(furnished: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(looking, "_MOST_FINDINGS", 3)
+    for number in range(10):
+        furnished.write(f".codex/log/{number}.log", KEY)
+    data = _check(furnished)["data"]
+    assert (len(data["findings"]), data["not_looked_at"][0]["what"]) == (3, "7 further places where a key stands")
+
+
+def test_a_profile_in_any_folder_does_not_make_that_folder_ours(furnished: Machine) -> None:
+    furnished.config = furnished.home / "profile.toml"
+    furnished.profile()
+    furnished.write("photos/a/b.txt", KEY)
+    assert _check(furnished)["data"]["findings"] == []

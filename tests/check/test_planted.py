@@ -16,7 +16,7 @@ from toolsync.leaks import Finder
 
 
 def _row(one: Mapping[str, Any]) -> tuple[object, ...]:
-    inside = re.sub(r"^commit [0-9a-f]{7,}$", "commit", one["inside"])
+    inside = re.sub(r"commit [0-9a-f]{7,}$", "commit", one["inside"])
     secret = one["secret"]["name"] if one["secret"]["is_known"] else one["secret"]["shape"]
     return one["shown"], secret, one["kind"], one["line"], inside, one["secret"]["spelling"]
 
@@ -58,7 +58,18 @@ def test_what_looks_like_a_key_is_none(text: str) -> None:
 
 @pytest.mark.parametrize(("name", "key"), SHAPED.items(), ids=SHAPED)
 @pytest.mark.parametrize(
-    "around", ['"{}"', "K={}\n", "({})", "\\n{}\\n", "%22{}%22", "\x1b[31m{}\x1b[0m", "{}", "://u:{}@h"]
+    "around",
+    [
+        '"{}"',
+        "K={}\n",
+        "({})",
+        "\\n{}\\n",
+        "%22{}%22",
+        "\x1b[31m{}\x1b[0m",
+        "\\u001b[1;31m{}\\u001b[0m",
+        "{}",
+        "://u:{}@h",
+    ],
 )
 def test_every_shape_is_found_in_what_stands_around_it(name: str, key: str, around: str) -> None:
     hits = Finder((), shapes()).hits(around.format(key).encode())

@@ -89,6 +89,7 @@ def check(session: Session, options: Options) -> Checked:
     else:
         _look_around(session, looking)
         _expose(session, looking.findings, looking)
+    looking.end()
     findings = tuple(sorted(looking.findings, key=lambda one: (one.is_agreed, not isinstance(one.hit.secret, Known))))
     return Checked(options, looking, findings, wanted.warnings)
 
@@ -105,7 +106,7 @@ def _look_around(session: Session, looking: Looking) -> None:
         looking.shut_folders(one.listing.shut, one.kind)
         looking.files_of(one.kind, one.tool, one.listing.files)
     trees = repositories(session.places, filter(None, map(_real, settings)))
-    look_through(looking, trees, session.places.environ)
+    look_through(looking, trees, session.places)
     for one in late:
         looking.shut_folders(one.listing.shut, one.kind)
         looking.files_of(one.kind, one.tool, one.listing.files)
@@ -125,7 +126,12 @@ def _expose(session: Session, findings: Sequence[Finding], looking: Looking) -> 
     """Say of each finding who else can have it, and whether its owner agreed."""
     reals = {one.file: real for one in findings if not _is_past(one) and (real := _real(one.file))}
     places = session.places
-    verdicts = gitguard.look(tuple(dict.fromkeys(reals.values())), home=places.home, environ=places.environ)
+    files = tuple(dict.fromkeys(reals.values()))
+    try:
+        verdicts = gitguard.look(files, home=places.home, environ=places.environ)
+    except FileError as error:
+        looking.unseen.append(Unseen("what git and chezmoi do with the files", error.message, matters=True))
+        verdicts = ()
     states = {verdict.file: verdict.state for verdict in verdicts}
     agreed = _agreed(session, looking.sought)
     for one in findings:
@@ -135,7 +141,7 @@ def _expose(session: Session, findings: Sequence[Finding], looking: Looking) -> 
         status, real = looking.status(one.file), reals.get(one.file)
         if status is not None and sys.platform != "win32":
             one.exposed += _reachable(real or one.file, open_to(status))
-        state = states[real] if real else "outside"
+        state = states.get(real, "outside") if real else "outside"
         if state in _IN_GIT:
             one.exposed.append(_IN_GIT[state])
         one.is_agreed = not one.exposed and (str(real), one.secret) in agreed
@@ -244,17 +250,19 @@ def _described(session: Session, one: Finding, looking: Looking) -> dict[str, An
         },
         "exposed": one.exposed,
         "agreed": one.is_agreed,
-        "fixes": mendable(one, looking),
+        "fixes": mendable(session, one, looking),
         "advice": advice(session, one),
     }
 
 
-def mendable(one: Finding, looking: Looking) -> list[str]:
+def mendable(session: Session, one: Finding, looking: Looking) -> list[str]:
     """What `--fix` can do about a finding: `mode`, `ignore`, `apply`."""
     if one.is_agreed or _is_past(one) or one.kind == "staged":
         return []
     status = looking.status(one.file)
-    is_ours = status is not None and hasattr(os, "getuid") and status.st_uid == os.getuid()
+    is_ours = (
+        status is not None and hasattr(os, "getuid") and status.st_uid == os.getuid() and _is_at_home(session, one)
+    )
     fixes = []
     if is_ours and status is not None and is_private_kind(one.kind) and open_to(status):
         fixes.append("mode")
@@ -263,6 +271,12 @@ def mendable(one: Finding, looking: Looking) -> list[str]:
     if one.kind == "tool" and not one.inside and one.hit.value in _movable(looking.sought):
         fixes.append("apply")
     return fixes
+
+
+def _is_at_home(session: Session, one: Finding) -> bool:
+    """Whether it lies in the user's home, and not where others must read it, as an organisation's settings."""
+    real = _real(one.file)
+    return real is not None and real.is_relative_to(os.path.realpath(session.places.home))
 
 
 def _movable(wanted: Sought) -> set[str]:

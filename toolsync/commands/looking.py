@@ -23,6 +23,9 @@ _MOST_LINES = 10
 _MOST_FINDINGS = 1000
 """More than anybody reads; their number is still told."""
 
+NAME = "its name"
+"""What a finding is inside of if the file is called by a key."""
+
 _GZIP = b"\x1f\x8b"
 
 
@@ -126,6 +129,7 @@ class Looking:
         self._found: dict[tuple[Path, str, str, str], Finding] = {}
         self._seen: set[tuple[int, int]] = set()
         self._statuses: dict[Path, os.stat_result] = {}
+        self._beyond = 0
         self._end = time.monotonic() + limits.seconds
 
     @property
@@ -156,7 +160,9 @@ class Looking:
 
     def file(self, place: Place) -> None:
         """Look through one file, and at what it is called."""
-        name = Place(place.file, place.kind, place.tool, "its name", has_lines=False)
+        if place.file == Path(os.devnull):  # what a history is told to be that nobody wants
+            return
+        name = Place(place.file, place.kind, place.tool, NAME, has_lines=False)
         self.text(name, [os.fsencode(place.file.name)])
         try:
             with content.opened(place.file) as opened:
@@ -200,8 +206,8 @@ class Looking:
         try:
             for cell in database.cells(place.file):
                 self.text(Place(place.file, place.kind, place.tool, cell.place, has_lines=False), [cell.text])
-        except (sqlite3.Error, OSError) as error:
-            reason = f"it is a database whose rows cannot be read ({error}); its bytes were looked through"
+        except (sqlite3.Error, OSError, ValueError) as error:  # names that are no UTF-8, too
+            reason = f"it is a database whose rows cannot all be read ({error}); its bytes were looked through"
             self.unseen.append(Unseen(place.file, reason))
             return
         rows = {found.hit.value for found in self._found.values() if found.file == place.file and not _is_bytes(found)}
@@ -225,9 +231,10 @@ class Looking:
         key = place.file, place.inside, hit.value, hit.spelling
         found = self._found.get(key)
         if found is None:
-            learn(hit.value)
+            if place.inside == NAME:
+                learn(hit.value)  # for the file is named
             if len(self._found) >= _MOST_FINDINGS:
-                self.unseen.append(Unseen(place.file, f"more than {_MOST_FINDINGS} findings: see to these first"))
+                self._beyond += 1
                 return
             found = self._found[key] = Finding(place.file, place.kind, place.tool, place.inside, hit)
         found.count += 1
@@ -237,6 +244,12 @@ class Looking:
     def _shut(self, place: Place, error: OSError) -> None:
         said = in_words(error)[0] if error.errno else str(error)
         self.unseen.append(Unseen(place.file, said, error.errno is not None and _matters(place.kind)))
+
+    def end(self) -> None:
+        """Say of how many findings nothing more is told."""
+        if self._beyond:
+            what = f"{self._beyond:,} further places where a key stands"
+            self.unseen.append(Unseen(what, f"more than {_MOST_FINDINGS:,} findings: see to these first"))
 
     def shut_folders(self, folders: Iterable[Path], kind: str) -> None:
         """Note folders that do not let us look."""
@@ -260,7 +273,7 @@ def _matters(kind: str) -> bool:
 
 def is_private_kind(kind: str) -> bool:
     """Whether files of this kind are one person's own affair, so that shutting them to others harms nobody."""
-    return kind in ("tool", "backup", "log", "history", "editor", "settings")
+    return kind in ("tool", "backup", "log", "history", "startup", "editor", "settings", "own")
 
 
 def open_to(status: os.stat_result) -> list[str]:

@@ -108,7 +108,7 @@ def plan(session: Session, checked: Checked, *, ping: bool) -> Plan:
     Raises:
         TransactionError, FileError: what an interrupted run left cannot be ended.
     """
-    fixes = {id(one): mendable(one, checked.looking) for one in checked.findings}
+    fixes = {id(one): mendable(session, one, checked.looking) for one in checked.findings}
 
     def mended_by(fix: str) -> list[Finding]:
         return [one for one in checked.findings if fix in fixes[id(one)]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from toolsync import disk
@@ -24,11 +24,15 @@ from toolsync.gitguard.holding import (
     earlier,
     index,
     loose,
+    messages,
     staged,
 )
 from toolsync.gitguard.repository import WorkTree, dotfiles, enclosing
 from toolsync.masking import on_one_line
 from toolsync.paths import Places
+
+_KEPT_BY_GIT = ("config", "FETCH_HEAD", "COMMIT_EDITMSG")
+"""Files of a repository's own: addresses with a token in them, and a message that did not become a commit."""
 
 _MOST_LOOSE = 20_000
 """How many files are looked at that git neither knows nor ignores."""
@@ -48,9 +52,10 @@ def repositories(places: Places, files: Iterable[Path]) -> list[WorkTree]:
     return [*map(WorkTree, roots), *dotfiles(places.home, places.environ)]
 
 
-def look_through(looking: Looking, trees: Iterable[WorkTree], environ: Mapping[str, str]) -> None:
-    """Look through repositories: files that they know or would take up, the index, earlier versions."""
-    trees = list(trees)
+def look_through(looking: Looking, trees: Iterable[WorkTree], places: Places) -> None:
+    """Look through repositories: files that they know, the index, earlier versions; in the project's, all the rest."""
+    trees, environ = list(trees), places.environ
+    project = disk.resolve(places.project) / "x"
     try:
         git = found_git(environ) if trees else None
     except GitError as error:
@@ -61,7 +66,7 @@ def look_through(looking: Looking, trees: Iterable[WorkTree], environ: Mapping[s
         try:
             real = tree if tree.git_dir else work_tree(git, tree.root)
             if real is not None:
-                _Repository(looking, git, real).look()
+                _Repository(looking, git, real).look(is_project=project.is_relative_to(real.root))
         except GitError as error:
             place = tree.git_dir or tree.root
             looking.unseen.append(Unseen(place, f"git does not read this repository: {error.message}", matters=True))
@@ -74,8 +79,12 @@ def look_at_staged(looking: Looking, places: Places) -> None:
         GitError: there is no repository here, or git cannot tell.
     """
     git = committing(places.environ)
-    root = next(iter(enclosing(disk.resolve(places.project) / "x")), None)
+    here = disk.resolve(places.project)
+    root = next(iter(enclosing(here / "x")), None)
     tree = work_tree(git, root) if root else None
+    named = places.environ.get("GIT_DIR", "")
+    if tree is None and named:  # as in the hook of a bare repository that the home folder's files are kept in
+        tree = WorkTree(here, here / named)
     if tree is None:
         raise GitError("there is no repository here", hint="Run it in one: it looks at what the next commit brings.")
     entries = staged(git, tree)
@@ -90,8 +99,11 @@ class _Repository:
     def __init__(self, looking: Looking, git: Git, tree: WorkTree) -> None:
         self._looking, self._git, self._tree = looking, git, tree
 
-    def look(self) -> None:
-        """Files and index, then earlier versions.
+    def look(self, *, is_project: bool) -> None:
+        """Files and index, then earlier versions and what commits say.
+
+        Args:
+            is_project: whether files count that git does not know, and would take up.
 
         Raises:
             GitError: the index cannot be read.
@@ -101,12 +113,23 @@ class _Repository:
             for entry in self._changed(entries):
                 self._look_at(contents, entry, "index")
             if self._tree.git_dir is None:
-                names, is_cut = loose(self._git, self._tree, _MOST_LOOSE)
-                self._looking.files_of("repository", "", (self._tree.root / name for name in names))
-                if is_cut:
-                    reason = f"only {_MOST_LOOSE:,} of the files that git does not know"
-                    self._looking.unseen.append(Unseen(self._tree.root, reason))
+                self._looking.files_of("repository", "", [self._tree.root / ".git" / name for name in _KEPT_BY_GIT])
+                if is_project:
+                    self._look_at_loose()
             self._look_back(contents, entries)
+
+    def _look_at_loose(self) -> None:
+        """Look at files that git would take up."""
+        try:
+            names, is_cut = loose(self._git, self._tree, _MOST_LOOSE)
+        except GitError as error:
+            reason = f"files that git does not know: {error.message}"
+            self._looking.unseen.append(Unseen(self._tree.root, reason, matters=True))
+            return
+        self._looking.files_of("repository", "", (self._tree.root / name for name in names))
+        if is_cut:
+            reason = f"only {_MOST_LOOSE:,} of the files that git does not know"
+            self._looking.unseen.append(Unseen(self._tree.root, reason))
 
     def _changed(self, entries: Iterable[Entry]) -> Iterator[Entry]:
         """Look at the files that git knows; those come back that are not as the index has them."""
@@ -130,6 +153,9 @@ class _Repository:
         try:
             total = commits(self._git, self._tree)
             every = earlier(self._git, self._tree, limits.commits)
+            for commit, words in messages(self._git, self._tree, limits.commits):
+                place = Place(self._tree.root, "repository", inside=f"message of commit {commit}", has_lines=False)
+                looking.text(place, [words])
         except GitError as error:
             looking.unseen.append(Unseen(self._tree.root, f"earlier versions: {error.message}"))
             return

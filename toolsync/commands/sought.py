@@ -27,8 +27,8 @@ from toolsync.value import frozen
 _QUICK_SECONDS = 2.0
 """A commit does not wait longer for a keyring."""
 
-_MOST_OLD = 200
-"""How many of the user's earlier values are asked for."""
+_MOST_OLD = 50
+"""How many of the user's earlier values are looked for: each is another search of everything."""
 
 
 @frozen
@@ -169,6 +169,10 @@ class _Gathering:
                 found = self._session.open_vault().get(name)
                 for value in _keys_in(found.reveal()) if found else ():
                     self.add(f"your earlier key in {self._session.shown(path)}", value)
+            if len(entries) > _MOST_OLD:
+                self._warnings.append(
+                    Message("note", f"of your earlier keys only the first {_MOST_OLD} are looked for")
+                )
         except SecretError as error:
             self._missed(f"keys of yours that undo would bring back are not looked for: {error.message}", error.hint)
 

@@ -105,8 +105,12 @@ def _beside(path: Path) -> Listing:
 
 
 def _own(session: Session) -> Listing:
-    """What toolsync itself keeps: nothing of it may hold a key."""
-    return _together([listed(session.config.parent / "**" / "*"), listed(session.state / "**" / "*")])
+    """What toolsync itself keeps: nothing of it may hold a key. A profile file may lie anywhere, beside anything."""
+    folder = session.config.parent
+    patterns = [session.config, folder / "tools" / "**" / "*", folder / "gateways" / "*", session.state / "**" / "*"]
+    if folder.name == "toolsync":
+        patterns.append(folder / "*")
+    return _together([*map(listed, patterns), _beside(session.config)])
 
 
 def _together(listings: Iterable[Listing]) -> Listing:

@@ -85,6 +85,26 @@ def earlier(git: Git, tree: WorkTree, most_commits: int) -> list[Entry]:
     return [Entry(name, blob) for blob, _, name in pairs if name]
 
 
+def messages(git: Git, tree: WorkTree, most_commits: int) -> Iterator[tuple[str, bytes]]:
+    """What the latest commits say, by their abbreviated names.
+
+    Raises:
+        GitError: it cannot be read, or takes too long.
+    """
+    form = "--format=%x00%h%x00%B"
+    options = (
+        "log",
+        "--all",
+        "--reflog",
+        f"--max-count={most_commits}",
+        "--no-patch",
+        "--no-ext-diff",
+        "--no-textconv",
+    )
+    fields = git.said(*tree.git_options, *options, "--no-show-signature", form, at=tree.root).split(b"\0")[1:]
+    yield from zip((name.decode(errors="replace") for name in fields[::2]), fields[1::2], strict=False)
+
+
 def commits(git: Git, tree: WorkTree) -> int:
     """How many commits there are on all branches and tags, and in the reflog.
 

@@ -13,7 +13,7 @@ from toolsync.value import frozen
 _LONGEST_SHAPE = 512
 """No provider's key is longer."""
 
-_CONTEXT = 16
+_CONTEXT = 24
 """So many bytes before a key decide whether it begins there."""
 
 _REMARK = 200
@@ -152,7 +152,8 @@ def _stands_alone(window: bytes, start: int, end: int) -> bool:
 
 
 _BEFORE = re.compile(
-    rb"(?:^|[^A-Za-z0-9_-]|\\[nrt]|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|%[0-9A-Fa-f]{2}|\x1b\[[0-9;]{0,8}[A-Za-z])\Z"
+    rb"(?:^|[^A-Za-z0-9_-]|\\[nrt]|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|%[0-9A-Fa-f]{2}"
+    rb"|(?:\x1b|\\u001[Bb]|\\x1[Bb]|\\0?33|\\e)\[[0-9;]{0,8}[A-Za-z])\Z"
 )
 """What may stand before a key: no part of a longer word, unless it is the end of an escape."""
 

@@ -66,8 +66,13 @@ def _result(one: Mapping[str, Any], root: Path, ids: Sequence[str]) -> dict[str,
         "level": "error",
         "message": {"text": text},
         "locations": [{"physicalLocation": location}],
-        "partialFingerprints": {"secret/v1": secret["fingerprint"]},
-        "properties": {"kind": one["kind"], "tool": one["tool"], "exposed": one["exposed"], "count": one["count"]},
+        "properties": {
+            "kind": one["kind"],
+            "tool": one["tool"],
+            "exposed": one["exposed"],
+            "count": one["count"],
+            "fingerprint": secret["fingerprint"],  # of this machine only, so that it is no `partialFingerprints`
+        },
     }
 
 

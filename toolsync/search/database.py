@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -35,7 +36,7 @@ def cells(path: Path) -> Iterator[Cell]:
     Raises:
         sqlite3.Error: it cannot be read, or another program has it locked.
     """
-    uri = f"file:{quote(path.as_posix())}?mode=ro"
+    uri = f"file:{quote(os.fsencode(path.as_posix()))}?mode=ro"
     with closing(sqlite3.connect(uri, uri=True, timeout=_WAIT_SECONDS, isolation_level=None)) as database:
         database.text_factory = bytes
         names = database.execute(
