@@ -15,6 +15,7 @@ from tests.conftest import needs
 from toolsync import own_file
 from toolsync.commands import state_folder
 from toolsync.errors import FileError, ToolsyncError, TransactionError
+from toolsync.secret import index
 from toolsync.transaction import journal, lock, recover
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="pipes, links and owners of POSIX")
@@ -90,8 +91,10 @@ def test_the_lock_writes_through_nothing(state: Path, make: Make, said: str) -> 
 
 @strange
 def test_a_note_that_is_none_says_nothing(state: Path, make: Make, said: str) -> None:
-    make(state / "forgetting.json")
-    assert state_folder.noted(state) == frozenset(), said
+    for name in ("forgetting.json", "keys.json"):
+        make(state / name)
+        (state / "theirs").unlink(missing_ok=True)
+    assert (state_folder.noted(state), index.recorded(state)) == (frozenset(), ()), said
 
 
 def test_a_new_file_is_not_written_through_a_link_in_its_drafts_place(state: Path) -> None:

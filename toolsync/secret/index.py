@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from toolsync import own_file
 from toolsync.disk import shown
 from toolsync.errors import FileError
 from toolsync.profile import KeyRef
@@ -73,8 +74,8 @@ def note(state_dir: Path, name: str, what: Mapping[str, Any] | None) -> None:
 
 def _content(state_dir: Path) -> Mapping[str, Any]:
     try:
-        content = json.loads((state_dir / _FILE).read_bytes())
-    except (OSError, ValueError, RecursionError):
+        content = json.loads(own_file.read(state_dir / _FILE) or b"{}")
+    except (FileError, ValueError, RecursionError):
         return {}
     return content if isinstance(content, dict) else {}
 
