@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -148,12 +149,9 @@ def _hidden(variable: Variable) -> str | None:
 
 def _hiding(dialect: Dialect, profile: str | None, tools: Sequence[str]) -> Iterator[Message]:
     """How the lines are taken in unseen."""
-    options = [
-        f"--shell {dialect.name}",
-        *([f"--profile {profile}"] if profile else []),
-        *(f"--tool {t}" for t in tools),
-    ]
-    usage = dialect.usage.replace("ARGUMENTS", " ".join(options))
+    named = ("--profile", profile) if profile else ()
+    options = shlex.join(["--shell", dialect.name, *named, *(word for tool in tools for word in ("--tool", tool))])
+    usage = dialect.usage.replace("ARGUMENTS", options)
     yield Message("note", "The key is not shown on a terminal, which remembers what it showed; `--reveal` does.")
     yield Message("note", f"Taken in unseen: {usage}")
 
