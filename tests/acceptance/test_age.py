@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pty
 import shutil
 import stat
 import sys
@@ -108,6 +107,8 @@ def test_key_print_without_a_terminal_and_a_reference_says_why(tmp_path: Path) -
 
 def typed(argv: Sequence[str], answers: Sequence[str], **environ: str) -> tuple[int, str]:
     """What the program says on a terminal where a person answers each question; its exit code."""
+    import pty  # not on Windows
+
     pid, terminal = pty.fork()
     if pid == 0:
         os.execve(argv[0], [*argv], {"PATH": "/usr/bin:/bin", "TERM": "dumb", **environ})  # noqa: S606

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import signal
 import subprocess
 import sys
@@ -275,6 +274,8 @@ def test_signals_and_locale_are_as_they_were(real: Callable[..., subprocess.Comp
 
 @pytest.mark.usefixtures("real")
 def test_the_terminal_is_the_programs(machine: Machine) -> None:
+    import pty  # not on Windows
+
     pid, terminal = pty.fork()
     if pid == 0:
         argv = [*program(is_isolated=False), "exec", "sh", "-c", "test -t 0 && test -t 1 && stty size; read -r _"]
