@@ -15,7 +15,7 @@ import pytest
 from tests.acceptance.both import Both
 from tests.acceptance.machine import ADDRESS, KEY, Machine, Ran
 from tests.acceptance.switch import CODEX, config, contents, furnished, settings
-from tests.conftest import needs
+from tests.conftest import needs, thorough
 from tests.keys import invented
 from tests.store.cc_switch import Home
 from toolsync.errors import KeyringLockedError
@@ -228,7 +228,7 @@ def test_a_keyring_that_locks_itself_at_any_moment(machine: Machine, switch: Hom
     unlocked, note = machine.vault._secrets, machine.state / "keys.json"
     kept, noted = dict(unlocked), note.read_bytes()
     outcomes: list[str] = []
-    for at in range(1, 60):
+    for at in range(1, 60, thorough(1, 3)):
         machine.vault = vault = Locking(unlocked, at)
         ran = rotate(NEW, "--no-ping")
         reached, vault.at = vault.calls >= at, None
@@ -378,6 +378,24 @@ def test_all_profiles_that_use_the_key_get_the_new_one(machine: Machine, rotate:
     assert (NEW in machine.read(TOML), NEW in machine.read(JSON)) == (True, True)
     assert claude["ANTHROPIC_CUSTOM_HEADERS"] == f"X-Team-Key: {NEW}"
     assert claude["ANTHROPIC_AUTH_TOKEN"] == THIRD
+
+
+def test_only_what_is_in_use_is_asked_about(machine: Machine, both: Both, rotate: Rotate) -> None:
+    machine.write(".codex/config.toml", "")
+    machine.write(".claude/settings.json", "{}")
+    machine.profile(base_url=both.base_url)
+    assert machine.toolsync("apply", "--yes", "--no-ping", "--tool=claude-code").code == 0
+    assert rotate().said == (0, "")
+    assert {path for path, _ in both.came()} == {"/api/v1/messages"}
+
+
+@pytest.mark.usefixtures("switch")
+def test_what_a_file_gets_beside_the_key_is_told(machine: Machine, both: Both, rotate: Rotate) -> None:
+    more = f"{PROFILE}\n[profiles.work.tool.config-toml.request]\nmax_retries = 9\n"
+    machine.profile(more, base_url=both.base_url)
+    ran = rotate()
+    assert "warning: ~/service/config.toml gets more than the key: api.max_retries\n" in ran.out
+    assert (ran.code, ran.out.count("gets more than the key")) == (0, 1)
 
 
 # What is left of the old key

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from toolsync.commands.key import references
 from toolsync.commands.stores import Address
 from toolsync.profile import KeyRef, Profile
+from toolsync.registry import Known
 from toolsync.remembered import LayerMemory, Memory
-from toolsync.tool import Tool
 
 
 def users(key: KeyRef, profiles: Iterable[Profile]) -> tuple[Profile, ...]:
@@ -16,15 +16,25 @@ def users(key: KeyRef, profiles: Iterable[Profile]) -> tuple[Profile, ...]:
     return tuple(one for one in profiles if any(used == key for _, used in references(one)))
 
 
-def holders(memory: Memory, known: Mapping[str, Tool]) -> dict[str, dict[str, None]]:
-    """The tools in whose own files or rows a key was written, in order, by the profile that it was written for."""
+def applied(memory: Memory, known: Known) -> dict[str, tuple[str, ...]]:
+    """The tools that are applied, by profile."""
+    return _by_profile(memory, known, _layers(memory))
+
+
+def holders(memory: Memory, known: Known) -> dict[str, tuple[str, ...]]:
+    """The tools in whose own files or rows a key was written, by the profile that it was written for."""
+    return _by_profile(memory, known, ((real, layer) for real, layer in _layers(memory) if layer.holds_key))
+
+
+def _by_profile(memory: Memory, known: Known, layers: Iterable[tuple[str, LayerMemory]]) -> dict[str, tuple[str, ...]]:
     found: dict[str, dict[str, None]] = {}
-    for real, layer in _keyed(memory):
-        found.setdefault(profile_of(memory, known, real, layer), {})[layer.tool] = None
-    return found
+    for real, layer in layers:
+        if layer.tool in known:
+            found.setdefault(profile_of(memory, known, real, layer), {})[layer.tool] = None
+    return {profile: tuple(tools) for profile, tools in found.items()}
 
 
-def profile_of(memory: Memory, known: Mapping[str, Tool], real: str, layer: LayerMemory) -> str:
+def profile_of(memory: Memory, known: Known, real: str, layer: LayerMemory) -> str:
     """The profile that a layer was laid for: a row says so by its name."""
     tool = known.get(layer.tool)
     if tool is not None and tool.store:
@@ -32,5 +42,5 @@ def profile_of(memory: Memory, known: Mapping[str, Tool], real: str, layer: Laye
     return memory.copies.get(layer.tool) or memory.profile or ""
 
 
-def _keyed(memory: Memory) -> Iterator[tuple[str, LayerMemory]]:
-    return ((real, layer) for real, file in memory.files.items() for layer in file.layers if layer.holds_key)
+def _layers(memory: Memory) -> Iterator[tuple[str, LayerMemory]]:
+    return ((real, layer) for real, file in memory.files.items() for layer in file.layers)

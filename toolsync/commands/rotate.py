@@ -14,7 +14,7 @@ from toolsync.commands.carry import carry_out, stop_at_unwritable
 from toolsync.commands.describe import described_file, described_tool, left_messages, skipped_message
 from toolsync.commands.fitting import remembered_tools
 from toolsync.commands.guarding import still_exposed, stop_at_exposed
-from toolsync.commands.holders import holders, users
+from toolsync.commands.holders import applied, holders, users
 from toolsync.commands.leftover import Leftover, leftovers, said
 from toolsync.commands.pinging import Pinged, failures, ping_all, requests
 from toolsync.commands.planning import Plan, Wish, plan_apply, plan_ping
@@ -24,10 +24,12 @@ from toolsync.commands.sending import sent
 from toolsync.commands.tracing import Notice
 from toolsync.commands.turning import Change, Turn
 from toolsync.doctor.remedy import is_about_key
+from toolsync.document.keypath import spell
 from toolsync.errors import KeyMissingError, PingFailedError, PlanRefusedError, ToolsyncError, UsageError
-from toolsync.masking import Secret
+from toolsync.masking import Secret, printable
 from toolsync.plan import FilePlan
 from toolsync.profile import KeyRef, Profile
+from toolsync.remembered import ANYTHING
 from toolsync.secret import former
 from toolsync.session import Session
 from toolsync.transaction import lock
@@ -143,24 +145,25 @@ def plan(session: Session, order: Order) -> Rotation:
     old = session.open_vault().get(change.name)
     fresh = replace(session, secrets={**session.secrets, reference: change.new})
     memory = memories.read(memories.path_in(session.state))
-    held = holders(memory, registry.tools(session.config.parent))
-    profiles = session.profiles()
-    in_use = {profiles.get(order.profile).name, memory.profile, *held}
+    known, profiles = registry.tools(session.config.parent), session.profiles()
+    held, set_now = holders(memory, known), applied(memory, known)
+    in_use = {profiles.get(order.profile).name, memory.profile, *set_now}
     using = tuple(one for one in users(reference, profiles.profiles) if one.name in in_use)
-    files = _together([plan_apply(fresh, Wish(one.name, tuple(held[one.name]))) for one in using if one.name in held])
+    files = _together([plan_apply(fresh, Wish(one.name, held[one.name])) for one in using if one.name in held])
     files = files or Plan(None, (), (), {}, (), memory)
     stop_at_exposed(fresh, files.files)
     stop_at_unwritable(files)
-    asked = tuple(asking for one in using if (asking := _asking(fresh, one)) is not None)
+    wishes = (Wish(one.name, set_now.get(one.name, ())) for one in using)
+    asked = tuple(asking for wish in wishes if (asking := _asking(fresh, wish)) is not None)
     for asking in asked:
         requests(fresh, asking)
     return Rotation(fresh, change, old, using, files, asked, news)
 
 
-def _asking(session: Session, profile: Profile) -> Plan | None:
-    """Whose requests are tried for the profile; None where it has no tool here."""
+def _asking(session: Session, wish: Wish) -> Plan | None:
+    """Whose requests are tried: of the tools that are set to the profile, else of all that are here; None for none."""
     try:
-        return plan_ping(session, Wish(profile.name))
+        return plan_ping(session, wish)
     except UsageError:
         return None
 
@@ -196,8 +199,20 @@ def messages(rotation: Rotation) -> Iterator[Message]:
     yield from (Message("warning", notice.text, notice.hint) for notice in (*rotation.news, *rotation.files.notices))
     yield from (skipped_message(skipped, "warning", "problem") for skipped in rotation.files.skipped)
     yield from left_messages(rotation.session, rotation.files)
+    yield from _beside(rotation)
     if not rotation.asked:
         yield Message("warning", "no tool that uses this key is found here, so the gateway is not asked about it")
+
+
+def _beside(rotation: Rotation) -> Iterator[Message]:
+    """That files with a copy get more than the key, where the profile or they were changed since they were applied."""
+    for file in rotation.files.files:
+        layers = file.memory.layers if file.memory else ()
+        stamps = {value.path for layer in layers for value in layer.values if value.after == ANYTHING}
+        paths = {spell(change.path) for change in file.changes if not change.secret} - stamps
+        if paths:
+            text = f"{rotation.session.shown(file.path)} gets more than the key: {printable(', '.join(sorted(paths)))}"
+            yield Message("warning", text, "It is what `toolsync apply` would set there too.")
 
 
 def execute(rotation: Rotation, *, ping: bool = True) -> Result:
