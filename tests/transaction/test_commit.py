@@ -556,7 +556,11 @@ def test_a_journal_that_cannot_be_read_is_no_reason_to_write(home: Path, raw: by
 
 
 @posix
-@pytest.mark.parametrize("number", [errno.EXDEV, errno.EBUSY, errno.EPERM], ids=["EXDEV", "EBUSY", "sticky folder"])
+@pytest.mark.parametrize(
+    "number",
+    [errno.EXDEV, errno.EBUSY, errno.EPERM, errno.EACCES],
+    ids=["EXDEV", "EBUSY", "sticky folder", "folder of another user"],
+)
 def test_what_cannot_be_renamed_over_is_written_last_and_in_place(
     home: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
