@@ -39,9 +39,9 @@ def _program(one: Data, words: Data, language: Language) -> Iterator[Line]:
         return
     mark, style = {"problem": ("✗", "bad"), "warning": ("!", "look")}.get(one["state"], ("?", "look"))
     if not findings:
-        said = words["client"] if one["state"] == "problem" else words["inconclusive"]
-        yield Line(f"{mark} {one['called']}: {said}", style)
-        yield from (Line(f"    {line}") for line in one["asked"][:_MOST_EVIDENCE])
+        is_clients = one["state"] == "problem"
+        yield Line(f"{mark} {one['called']}: {words['client' if is_clients else 'inconclusive']}", style)
+        yield from (Line(f"    {line}") for line in one["asked"][: 0 if is_clients else _MOST_EVIDENCE])
         return
     primary, *others = findings
     yield Line(f"{mark} {one['called']}: {_named(primary, words)}", style)

@@ -34,7 +34,7 @@ class Proof:
         command: the words it was asked with, the program by its name; empty where no row tells them.
         outcome: what it saw; None where it was not asked.
         verdict: likewise.
-        candidates: who may have made the difference, where there is one.
+        candidates: who may have made the difference, where there is one; and what of the project's had no say.
     """
 
     state: State
@@ -138,5 +138,5 @@ def _asked(look: Look, one: Diagnosis, probed: Probed | None, row: Client, file:
         command=command,
         outcome=outcome,
         verdict=told,
-        candidates=tuple(proof.candidates(look, one, outcome, seen)) if is_open else (),
+        candidates=(*proof.away(look), *(proof.candidates(look, one, outcome, seen) if is_open else ())),
     )

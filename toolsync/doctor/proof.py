@@ -132,13 +132,17 @@ def _client(outcome: Outcome) -> Text:
     return say("at", place=str(outcome.status), said=words) if outcome.status is not None else words
 
 
-def candidates(look: Look, one: Diagnosis, outcome: Outcome, seen: Probe) -> Iterator[Text]:
-    """Who may have made the difference: layers, programs that run, and what only one of the two sends."""
-    works = outcome.state == "answered"
+def away(look: Look) -> Iterator[Text]:
+    """The project's settings that count here, and did not where the tool was asked: whatever it saw, it saw without."""
     for standing in look.standings():
         if standing.seen.is_projects and standing.wins:
             file = look.world.session.shown(standing.seen.file)
             yield say("client_other_folder", file=file, sets=", ".join(standing.wins))
+
+
+def candidates(look: Look, one: Diagnosis, outcome: Outcome, seen: Probe) -> Iterator[Text]:
+    """Who else may have made the difference: logins, programs that run, and what only one of the two sends."""
+    works = outcome.state == "answered"
     if works and seen.is_ok is None and not blocked(one):
         yield say("client_unkeyed")
     if works and blocked(one):
