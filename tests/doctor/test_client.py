@@ -87,7 +87,7 @@ DONE = [{"type": "say", "say": "task", "text": "Reply"}, {"type": "say", "say": 
 LEGACY = json.dumps(
     {"message": "401 Invalid API key", "status": 401, "code": "invalid_api_key", "providerId": "openai"}
 )
-TOLD: Mapping[str, tuple[str, Ended, Outcome]] = {
+TOLD: Mapping[str, tuple[str, tuple[Any, ...], tuple[str, str, int | None]]] = {
     "claude answers": ("claude-code", (0, json.dumps(CLAUDE), ""), ("answered", "pong", None)),
     "claude answers in many lines": ("claude-code", (0, json.dumps(CLAUDE, indent=2), ""), ("answered", "pong", None)),
     "claude answers in a list": (
@@ -150,7 +150,9 @@ TOLD: Mapping[str, tuple[str, Ended, Outcome]] = {
 
 
 @pytest.mark.parametrize(("name", "printed", "expected"), TOLD.values(), ids=TOLD)
-def test_what_a_client_prints_is_read(name: str, printed: Any, expected: tuple[str, str, int | None]) -> None:
+def test_what_a_client_prints_is_read(
+    name: str, printed: tuple[Any, ...], expected: tuple[str, str, int | None]
+) -> None:
     code, out, err = printed
     text = out if isinstance(out, str) else "".join(json.dumps(one) + "\n" for one in out)
     told = read(SHIPPED[name], Ended(code, text, err, 1.0))
