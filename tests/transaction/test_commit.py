@@ -485,6 +485,38 @@ def test_windows_busy_file_is_replaced_when_it_is_let_go(home: Path, monkeypatch
     assert (leftovers(home), (home / "x").exists()) == ([], False)
 
 
+REFUSED = {
+    "replace": {"journal.json.draft", ".toolsync"},
+    "unlink": {".toolsync", "journal.json", "journal.json.draft"},
+}
+"""What each call is asked for, random digits aside."""
+
+
+@pytest.mark.parametrize(("call", "names"), REFUSED.items(), ids=REFUSED)
+def test_every_name_that_windows_does_not_let_go_is_asked_for_again(
+    home: Path, monkeypatch: pytest.MonkeyPatch, call: str, names: set[str]
+) -> None:
+    """The journal's and the temp files' too: a scanner opens whatever is new."""
+    refused: set[str] = set()
+    real = getattr(os, call)
+
+    def once(first: Any, *more: Any, **named: Any) -> object:
+        name = Path(first).name.partition("-")[0]
+        if name not in refused:
+            refused.add(name)
+            error = PermissionError(13, "in use")
+            error.winerror = 32  # type: ignore[attr-defined,unused-ignore]  # Windows only
+            raise error
+        return real(first, *more, **named)
+
+    (home / "a").write_text("old")
+    monkeypatch.setattr("toolsync.transaction.folder._CAN_BE_HELD", False)
+    monkeypatch.setattr(os, call, once)
+    run(home, write(home / "a", b"new"))
+    assert ((home / "a").read_text(), leftovers(home)) == ("new", [])
+    assert refused == names
+
+
 class Store:
     """Rows behind a token, as a database holds them; `fails` before or after its COMMIT."""
 
