@@ -158,6 +158,11 @@ ALLOWED: Sequence[tuple[str, str, str]] = (
         "likewise, and in the variants that are judged by whether another provider's key stays",
     ),
     (
+        r"^$",  # the homes in which faults of the real clients' settings are mended
+        r"file mending\d+/(cline/\.cline/data/(secrets|settings/providers)\.json|codex/\.codex/config\.toml)",
+        "likewise; and the key that somebody wrote by hand, beside the provider that apply adds",
+    ),
+    (
         r"acceptance/test_cc_switch(_world)?.py::",
         r"file machine-0/home/\.cc-switch/cc-switch\.db",
         "a row of ours, by consent",

@@ -95,3 +95,30 @@ def _run(data: dict[str, Any]) -> Run:
 
 def _with_tuples(data: dict[str, Any]) -> dict[str, Any]:
     return {name: tuple(value) if isinstance(value, list) else value for name, value in data.items()}
+
+
+@dataclass(frozen=True)
+class Mended:
+    """What was seen of one fault.
+
+    Attributes:
+        cause: the primary one that doctor named.
+        fix: what it printed against it.
+        typed: what the command showed, or the line that was taken out.
+        before: what doctor saw of the client itself before, as its JSON has it; None where it was not asked.
+        after: the same after it was mended.
+        findings: what doctor still found then.
+        state_before: of the client in the project's folder, before.
+        state_after: the same after it was mended.
+        asked: what the client itself asked then.
+    """
+
+    cause: str
+    fix: str
+    typed: str
+    before: dict[str, Any] | None
+    after: dict[str, Any] | None
+    findings: list[str]
+    state_before: str | None
+    state_after: str | None
+    asked: list[dict[str, Any]]
