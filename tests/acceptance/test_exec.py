@@ -80,18 +80,37 @@ def test_a_key_of_the_users_own_does_not_go_along(machine: Machine, monkeypatch:
     assert (OTHER in seen.values(), seen["UNRELATED"]) == (False, "x")
 
 
-@pytest.mark.parametrize(
-    ("rest", "expected"),
-    [
-        pytest.param("", {}, id="it asks for the key itself"),
-        pytest.param("enabled = false", {}, id="switched off"),
-    ],
-)
-def test_codex_is_given_no_key_that_it_does_not_look_for(
-    machine: Machine, started: Started, rest: str, expected: dict[str, str]
-) -> None:
-    machine.profile(f"[profiles.work.tool.codex]\n{rest}\n")
-    assert started("codex")[1:] == (["codex"], expected)
+def test_a_tool_that_is_switched_off_runs_as_it_is(machine: Machine, started: Started) -> None:
+    machine.profile("[profiles.work.tool.claude-code]\nenabled = false\n")
+    assert started("claude") == (Ran(0, "", ""), ["claude"], {})
+
+
+def test_codex_is_given_no_key_that_it_does_not_look_for(machine: Machine, started: Started) -> None:
+    machine.profile(key="env:NOBODY_ASKS")
+    ran, argv, environ = started("codex")
+    assert (ran.code, argv, environ) == (0, ["codex"], {})
+    assert ran.err == (
+        "warning: Codex CLI uses another provider 'openai', its own default\n"
+        "    `toolsync apply --profile work --tool codex` sets it to this profile.\n"
+    )
+    machine.profile()
+    machine.toolsync("apply", "--tool", "codex", "--yes", "--force")
+    assert started("codex") == (Ran(0, "", ""), ["codex"], {})
+
+
+def test_a_tool_that_the_gateway_does_not_serve_runs_as_it_is(machine: Machine, started: Started) -> None:
+    machine.profile('gateway = "openai"\n')
+    ran, argv, environ = started("claude")
+    said = (
+        "the profile's gateway does not serve anthropic-messages, which Claude Code speaks: it runs as without toolsync"
+    )
+    assert (ran.said, argv, environ) == ((0, f"warning: {said}\n"), ["claude"], {})
+
+
+def test_a_program_whose_settings_only_a_store_keeps_is_any_program(machine: Machine, started: Started) -> None:
+    machine.profile('[profiles.work.urls]\ngemini = "https://gateway.example/gemini"\n')
+    environ = started("gemini")[2]
+    assert (environ["GOOGLE_GEMINI_BASE_URL"], environ["GEMINI_API_KEY"]) == ("https://gateway.example/gemini", KEY)
 
 
 def test_codex_is_given_the_variable_that_its_file_names(machine: Machine, started: Started) -> None:

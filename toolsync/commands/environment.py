@@ -90,10 +90,14 @@ def here(session: Session, profile: Profile, known: Known) -> list[Tool]:
 
 def takes(session: Session, profile: Profile, tool: Tool) -> bool:
     """Whether the tool takes anything from its environment; no key is looked up for that."""
-    overrides = profile.tool.get(tool.name, {})
-    if overrides.get("enabled") is False or tool.store or not _is_served(session, profile, tool):
+    if is_off(profile, tool) or tool.store or not is_served(session, profile, tool):
         return False
     return bool(tool.environment or _mounts(tool)) or by_variable(profile, tool)
+
+
+def is_off(profile: Profile, tool: Tool) -> bool:
+    """Whether the profile keeps its hands off the tool."""
+    return profile.tool.get(tool.name, {}).get("enabled") is False
 
 
 def by_variable(profile: Profile, tool: Tool) -> bool:
@@ -114,12 +118,17 @@ def demanded(session: Session, profile: Profile, tool: Tool) -> tuple[Variable, 
     """
     if takes(session, profile, tool):
         return taken(session, profile, tool)
-    if not _is_served(session, profile, tool):
-        raise UsageError(f"the profile's gateway does not serve {' or '.join(tool.speaks)}, which {tool.title} speaks")
+    if not is_served(session, profile, tool):
+        raise UsageError(unserved(tool))
     text = f"{tool.title} takes nothing from its environment as profile '{profile.name}' has it"
     env = f'`key_way = "env"` under [profiles.{profile.name}.tool.{tool.name}] lets it take the key from there. '
     apply = f"`toolsync apply --tool {tool.name}` sets it by its own files."
     raise UsageError(text, hint=env + apply if "env" in tool.key else apply)
+
+
+def unserved(tool: Tool) -> str:
+    """That the gateway is none for the tool."""
+    return f"the profile's gateway does not serve {' or '.join(tool.speaks)}, which {tool.title} speaks"
 
 
 def taken(session: Session, profile: Profile, tool: Tool) -> tuple[Variable, ...]:
@@ -161,9 +170,18 @@ def filling(session: Session, profile: Profile, tool: Tool | None) -> Facts:
         SecretError: the key cannot be had, or a header that is one.
     """
     seen = with_headers(session, for_tool(profile, tool.name) if tool else profile)
+    return _facts(session, seen, session.secret(profile.key).reveal())
+
+
+def outline(session: Session, profile: Profile, tool: Tool) -> Facts:
+    """The same with something that stands for the key, which nobody is asked for."""
+    return _facts(session, for_tool(profile, tool.name), "<key>")
+
+
+def _facts(session: Session, profile: Profile, key: str) -> Facts:
     gateway = _gateway(session, profile)
-    given = facts(seen, key_variable=gateway.key_variable if gateway else None)
-    key, bundle = session.secret(profile.key).reveal(), given.get("ca_bundle")
+    given = facts(profile, key_variable=gateway.key_variable if gateway else None)
+    bundle = given.get("ca_bundle")
     if bundle is not None:
         given = {**given, "ca_bundle": replace(bundle, value=_path(session, str(bundle.value)))}
     return {**given, **{name: Fact(name, key, "the key") for name in ("key_plaintext", "key_ref")}}
@@ -226,7 +244,8 @@ def _key_variable(tool: Tool, given: Facts) -> str:
     return str(spelling) if own else str(given["key_variable"].value)
 
 
-def _is_served(session: Session, profile: Profile, tool: Tool) -> bool:
+def is_served(session: Session, profile: Profile, tool: Tool) -> bool:
+    """Whether the profile's gateway speaks what the tool does, as far as anybody knows."""
     return not tool.speaks or any(_speaks(session, profile, dialect) for dialect in tool.speaks)
 
 

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from toolsync import disk, document, registry
-from toolsync.commands.environment import Variable, anybodys, demanded, filling, taken, takes
+from toolsync.commands.environment import (
+    Variable,
+    anybodys,
+    demanded,
+    filling,
+    is_off,
+    is_served,
+    outline,
+    taken,
+    takes,
+    unserved,
+)
 from toolsync.commands.result import Message
 from toolsync.commands.tracing import called, layer_trees
 from toolsync.doctor.layers import own_files
@@ -61,7 +72,13 @@ def start(session: Session, name: str | None, argv: Sequence[str], tool: str | N
     found = registry.named(known, tool) if tool else tool_of(known, argv[0])
     if found is None:
         return _started(session, argv, anybodys(session, profile))
-    variables = demanded(session, profile, found) if tool else _of(session, profile, found)
+    if tool:
+        demanded(session, profile, found)
+    if is_off(profile, found):
+        return _started(session, argv, ())
+    if not is_served(session, profile, found):
+        return _started(session, argv, (), [Message("warning", f"{unserved(found)}: it runs as without toolsync")])
+    variables = taken(session, profile, found) if takes(session, profile, found) else ()
     messages, needed = _heeded(session, profile, found, variables)
     return _started(session, argv, needed, messages)
 
@@ -72,11 +89,8 @@ def tool_of(known: Known, program: str) -> Tool | None:
     bare = path.name.lower()
     for suffix in (".exe", ".cmd", ".bat", ".ps1"):
         bare = bare.removesuffix(suffix)
-    return next((tool for tool in known.values() if bare in tool.commands), None)
-
-
-def _of(session: Session, profile: Profile, tool: Tool) -> tuple[Variable, ...]:
-    return taken(session, profile, tool) if takes(session, profile, tool) else ()
+    programs = {name.lower(): tool for tool in known.values() if not tool.store for name in tool.commands}
+    return programs.get(bare)
 
 
 def _started(
@@ -105,7 +119,7 @@ def _heeded(
     """
     told = _with(session.places.environ, variables)
     seen = replace(session, places=replace(session.places, environ=told))
-    wish = _all_ways(session, profile, tool) if variables else {}
+    wish = _all_ways(session, profile, tool, filling if variables else outline)
     messages: list[Message] = []
     kept = dict.fromkeys(variables, False)
     for files in own_files(session, tool, profile.tool.get(tool.name, {}).get("paths", ())):
@@ -114,18 +128,20 @@ def _heeded(
         for reader in _started_here(tool):
             found = answers(reader, trees, told)
             edits_of = {overlay: plan.edits.get((tool.name, overlay), ()) for overlay, plan in plans.items()}
+            amiss = conflicts(reader, found, trees, edits_of)
             if variables:
-                amiss = conflicts(reader, found, trees, edits_of)
                 amiss = [one for one in amiss if not _is_given_otherwise(one, found)]
                 messages += _judged(session, profile, tool, reader, amiss)
+            else:
+                messages += _left_alone(session, profile, tool, reader, amiss)
             for variable in variables:
                 kept[variable] = kept[variable] or _counts(reader, variable, found, trees)
     return list(dict.fromkeys(messages)), [variable for variable, counts in kept.items() if counts]
 
 
-def _all_ways(session: Session, profile: Profile, tool: Tool) -> Facts:
+def _all_ways(session: Session, profile: Profile, tool: Tool, facts_of: Callable[..., Facts]) -> Facts:
     """The facts with every way of the key that is ours: a file that asks `key print` is as good as the variable."""
-    given = filling(session, profile, tool)
+    given = facts_of(session, profile, tool)
     argv = helper_command(session.python, session.config, profile.name)
     shell: Shell = "cmd" if session.places.platform == "win32" else "sh"
     raw = {"<key_line>": line(argv, shell), "<key_program>": argv[0], "<key_args>": list(argv[1:])}
@@ -148,7 +164,7 @@ def _as_it_is(tool: Tool, overlay: str, path: Path, wish: Facts) -> FilePlan:
         format=row.format,
         before=parsed.text if parsed else None,
         after=parsed.text if parsed else None,
-        edits={(tool.name, overlay): edits(row.document.data, wish, now="") if wish else ()},
+        edits={(tool.name, overlay): edits(row.document.data, wish, now="")},
         fault=parsed.fault if parsed else None,
     )
 
@@ -163,6 +179,16 @@ def _parsed(raw: bytes, format: str, path: Path) -> Document:
 def _started_here(tool: Tool) -> list[Reader]:
     """The programs of the tool that people start by a command, not from a desktop."""
     return [reader for reader in tool.readers if not tool.processes[reader.name].is_desktop] or list(tool.readers)
+
+
+def _left_alone(
+    session: Session, profile: Profile, tool: Tool, reader: Reader, found: Sequence[Conflict]
+) -> Iterator[Message]:
+    """That a tool which is to be set by its own files is not, and asks whom it asked before."""
+    hint = f"`toolsync apply --profile {profile.name} --tool {tool.name}` sets it to this profile."
+    for conflict in found:
+        if conflict.question in {"base_url", *reader.expect}:
+            yield Message("warning", _told(session, tool, reader, conflict).replace(" would use ", " uses "), hint)
 
 
 def _is_given_otherwise(conflict: Conflict, found: Mapping[str, Answer]) -> bool:
