@@ -101,6 +101,9 @@ class GpuUse:
         baseline_mib: just before the rung; None where nothing was sampled then.
         peak_mib: the most that was seen during it.
         samples: milliseconds from the start of the rung, and what was in use then.
+        reserved_mib: what the driver keeps for itself, not counted above; None where nobody says.
+        serves: whether the process that answers has memory on it; None where nobody knows.
+        why: why the peak is unknown; empty where it is not.
     """
 
     uuid: str
@@ -109,6 +112,9 @@ class GpuUse:
     baseline_mib: float | None
     peak_mib: float | None
     samples: tuple[tuple[float, float], ...] = ()
+    reserved_mib: float | None = None
+    serves: bool | None = None
+    why: str = ""
 
     @property
     def delta_mib(self) -> float | None:
@@ -226,11 +232,13 @@ class Gpu:
         source: empty: nowhere.
         reason: why nowhere, or what to mind: a plain sentence; may be empty.
         interval_ms: between two samples.
+        way: how the source counts, where sources of its kind differ: `v2` and `v1` of NVML, `unified` memory.
     """
 
     source: GpuSource = ""
     reason: str = ""
     interval_ms: int | None = None
+    way: str = ""
 
 
 @frozen
