@@ -7,7 +7,10 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -97,8 +100,9 @@ def test_a_rotation_reaches_helpers_and_copies(machine: Machine, toolsync: Comma
         locked = toolsync("key", "rotate", "--stdin", "--yes", login="another", stdin=NEW)
     assert (locked.code, "Secret Service is locked" in locked.err) == (2, True)
     both.forget()
-    ran = toolsync("key", "rotate", "--stdin", "--yes", "--json", stdin=NEW)
-    assert (ran.code, ran.err) == (0, "")
+    with looking(KEY, NEW) as seen:
+        ran = toolsync("key", "rotate", "--stdin", "--yes", "--json", stdin=NEW)
+    assert (ran.code, ran.err, seen.where, seen.processes > 10) == (0, "", set(), True)
     sent = {one["program"]: (one["new_key"], one["status"]) for one in ran.json["data"]["sent"]}
     assert sent == dict.fromkeys(["Claude Code", "Codex CLI", "settings.json"], (True, 200))
     assert {key for _, key in both.came()} == {NEW}
@@ -108,6 +112,45 @@ def test_a_rotation_reaches_helpers_and_copies(machine: Machine, toolsync: Comma
     both.keys = {KEY}
     assert toolsync("key", "rotate", "--back", "--yes").code == 0
     assert (json.loads(machine.read(SETTINGS))["apiKey"], toolsync("key", "print").out) == (KEY, f"{KEY}\n")
+
+
+@dataclass
+class Seen:
+    """What was seen of this machine's processes.
+
+    Attributes:
+        processes: how many were looked at, each time anew.
+        where: `cmdline` or `environ` of a program that held a key.
+    """
+
+    processes: int = 0
+    where: set[str] = field(default_factory=set)
+
+    def look(self, keys: tuple[bytes, ...]) -> None:
+        for folder in Path("/proc").glob("[0-9]*"):
+            for name in ("cmdline", "environ"):
+                with suppress(OSError):
+                    text = (folder / name).read_bytes()
+                    self.processes += "toolsync" in text.decode(errors="replace")
+                    self.where |= {f"{name} of {folder.name}" for key in keys if key in text}
+
+
+@contextmanager
+def looking(*keys: str) -> Iterator[Seen]:
+    """Looks at command lines and environments of all processes, again and again, for as long as the block lasts."""
+    seen, ended = Seen(), threading.Event()
+
+    def look() -> None:
+        while not ended.wait(0.02):
+            seen.look(tuple(key.encode() for key in keys))
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    try:
+        yield seen
+    finally:
+        ended.set()
+        thread.join()
 
 
 def test_a_key_that_another_program_changed_is_taken_as_it_is(
