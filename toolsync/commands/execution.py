@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from toolsync import disk, document, registry
+from toolsync.commands.delivery import delivery
 from toolsync.commands.environment import (
     Variable,
     anybodys,
@@ -25,13 +26,12 @@ from toolsync.doctor.layers import own_files
 from toolsync.document import MISSING, Document, parse_path
 from toolsync.document import data as _data
 from toolsync.errors import DocumentError, PlanRefusedError
-from toolsync.facts import Fact, Facts
+from toolsync.facts import Facts
 from toolsync.masking import looks_secret, on_one_line
 from toolsync.overlay import edits
 from toolsync.plan import FilePlan
 from toolsync.profile import Profile
 from toolsync.registry import Known
-from toolsync.secret.helper import Shell, helper_command, line
 from toolsync.session import Session
 from toolsync.tool import Layer, Reader, Tool
 from toolsync.trace import CREDENTIALS, Answer, Conflict, Tree, answers, conflicts, looks_at_variables
@@ -142,16 +142,11 @@ def _heeded(
 def _all_ways(session: Session, profile: Profile, tool: Tool, facts_of: Callable[..., Facts]) -> Facts:
     """The facts with every way of the key that is ours: a file that asks `key print` is as good as the variable."""
     given = facts_of(session, profile, tool)
-    argv = helper_command(session.python, session.config, profile.name)
-    shell: Shell = "cmd" if session.places.platform == "win32" else "sh"
-    raw = {"<key_line>": line(argv, shell), "<key_program>": argv[0], "<key_args>": list(argv[1:])}
-    spelling = tool.key.get("command")
-    if isinstance(spelling, str):
-        return {**given, "key_command": Fact("key_command", raw.get(spelling, spelling), "key.command")}
-    if isinstance(spelling, Mapping):
-        filled = {name: raw.get(str(value), value) for name, value in spelling.items()}
-        return {**given, "key_command": Fact("key_command", filled, "key.command")}
-    return given
+    if "command" not in tool.key:
+        return given
+    alone, variable = replace(tool, key={"command": tool.key["command"]}), str(given["key_variable"].value)
+    found = delivery(session, alone, replace(profile, tool={}), consent=False, key_variable=variable)
+    return given if isinstance(found, str) else {**found.facts, **given}
 
 
 def _as_it_is(tool: Tool, overlay: str, path: Path, wish: Facts) -> FilePlan:
