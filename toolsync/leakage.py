@@ -43,8 +43,6 @@ def mending_lines(data: Mapping[str, Any]) -> Iterator[Line]:
     if data["apply"]:
         yield from plan_lines(data["apply"])
     yield from (sentence(_STEPS[step["what"]].format(step["shown"]), "add") for step in data["steps"])
-    if not data["apply"] and not data["steps"]:
-        yield Line("Nothing of this can be mended here.", "look")
 
 
 _STEPS = {

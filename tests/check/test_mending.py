@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
 from tests.acceptance.machine import KEY, Machine
 from tests.gitguard.conftest import Home
 from tests.keys import invented
-from toolsync.commands import check
+from toolsync.commands import check, mending
 from toolsync.masking import Secret
 from toolsync.secret.vault import MemoryVault
 
@@ -113,3 +114,42 @@ def test_a_login_of_a_tools_own_is_no_leak_until_others_can_read_it(furnished: M
     assert furnished.toolsync("check").code == 0
     login.chmod(0o640)
     assert furnished.toolsync("check").code == 1
+
+
+def test_a_key_does_not_go_into_the_keyring_where_its_tool_cannot_be_applied(furnished: Machine) -> None:
+    furnished.profile(base_url="http://127.0.0.1:9")
+    assert isinstance(furnished.vault, MemoryVault)
+    furnished.vault.remove("work")
+    settings = (
+        json.dumps(SETTINGS)
+        .replace(KEY, invented("literal"))
+        .replace("https://gateway.example/api", "http://127.0.0.1:9")
+    )
+    furnished.write(".claude/settings.json", settings)
+    assert furnished.toolsync("check", "--fix", "--yes").code == 2
+    assert (furnished.vault.get("work"), furnished.read(".claude/settings.json")) == (None, settings)
+
+
+def test_what_cannot_be_mended_is_said(furnished: Machine) -> None:
+    history = furnished.write(".bash_history", KEY)
+    history.chmod(0o600)
+    ran = furnished.toolsync("check", "--fix", "--yes")
+    assert (ran.code, "nothing of this can be mended from here" in ran.out) == (1, True)
+
+
+def test_a_file_that_was_exchanged_is_not_shut(furnished: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    history = furnished.write(".bash_history", KEY)
+    history.chmod(0o644)
+    other = furnished.write("other", "somebody's")
+    other.chmod(0o644)
+    original = mending.plan
+
+    def planned(*args: Any, **kwargs: Any) -> mending.Plan:
+        plan = original(*args, **kwargs)
+        history.unlink()
+        history.symlink_to(other)
+        return plan
+
+    monkeypatch.setattr(mending, "plan", planned)
+    assert furnished.toolsync("check", "--fix", "--yes").code == 2
+    assert other.stat().st_mode & 0o777 == 0o644

@@ -70,6 +70,7 @@ def _mended(session: Session, checked: Checked, options: Options, *, ping: bool,
     """What is safe to mend, shown, asked about, and done; then another look."""
     from toolsync.commands import check as command
     from toolsync.commands import mending
+    from toolsync.commands.result import Message
 
     seen = [checked]
 
@@ -81,7 +82,7 @@ def _mended(session: Session, checked: Checked, options: Options, *, ping: bool,
         return plan()
 
     def tell(planned: Plan) -> tuple[Message, ...]:
-        if silent:
+        if silent or planned.is_nothing:  # then the result says it all
             return ()
         screen.stdout().show(leakage.leakage_lines(command.data(session, seen[-1])))
         screen.stdout().show(leakage.mending_lines(mending.described(session, planned)))
@@ -90,7 +91,8 @@ def _mended(session: Session, checked: Checked, options: Options, *, ping: bool,
 
     def execute(planned: Plan) -> Result:
         if planned.is_nothing:
-            return command.result(session, seen[-1], messages=planned.messages)
+            nothing = Message("note", "nothing of this can be mended from here")
+            return command.result(session, seen[-1], messages=(*planned.messages, nothing))
         fixed = mending.execute(session, planned)
         after = run.session()
         return command.result(after, command.check(after, options), fixed, planned.messages)

@@ -30,7 +30,13 @@ INCONCLUSIVE = 3
 """How `check` ends where it found nothing, and could not look everywhere that matters."""
 
 _FAR = Limits(
-    seconds=86_400.0, file_bytes=2**44, blob_bytes=2**30, versions=10**9, commits=10**9, history_seconds=86_400.0
+    seconds=86_400.0,
+    file_bytes=2**44,
+    blob_bytes=2**30,
+    versions=10**9,
+    commits=10**9,
+    history_seconds=86_400.0,
+    git_seconds=3600.0,
 )
 
 

@@ -26,7 +26,8 @@ _MOST_FINDINGS = 1000
 NAME = "its name"
 """What a finding is inside of if the file is called by a key."""
 
-_GZIP = b"\x1f\x8b"
+_PACKED = (b"\x1f\x8b", b"PK\x03\x04", b"BZh", b"\xfd7zXZ\0", b"(\xb5/\xfd", b"7z\xbc\xaf'\x1c")
+"""How gzip, zip, bzip2, xz, Zstandard and 7z begin."""
 
 
 @frozen
@@ -40,6 +41,7 @@ class Limits:
         versions: how many earlier versions of files.
         commits: how many commits they are taken from.
         history_seconds: for them.
+        git_seconds: for one question to git.
     """
 
     seconds: float = 90.0
@@ -48,6 +50,7 @@ class Limits:
     versions: int = 20_000
     commits: int = 5_000
     history_seconds: float = 20.0
+    git_seconds: float = 10.0
 
 
 @dataclass
@@ -180,7 +183,7 @@ class Looking:
         self._statuses[place.file] = opened.status
         head = opened.head(len(database.MAGIC))
         is_database = head == database.MAGIC
-        if head.startswith(_GZIP):
+        if head.startswith(_PACKED):
             self.unseen.append(Unseen(place.file, "it is compressed"))
             return
         self.text(_as_database(place) if is_database else place, self._in_time(place, opened))
@@ -205,6 +208,9 @@ class Looking:
         """The texts of its rows; a secret that its bytes show is told once, as a row's if it is one."""
         try:
             for cell in database.cells(place.file):
+                if self.is_over:
+                    self.unseen.append(Unseen(place.file, "not all its rows: the time was over", _matters(place.kind)))
+                    return
                 self.text(Place(place.file, place.kind, place.tool, cell.place, has_lines=False), [cell.text])
         except (sqlite3.Error, OSError, ValueError) as error:  # names that are no UTF-8, too
             reason = f"it is a database whose rows cannot all be read ({error}); its bytes were looked through"

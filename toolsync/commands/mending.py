@@ -11,12 +11,21 @@ from typing import Any
 from toolsync import disk, document, gitguard, transaction
 from toolsync.commands import apply
 from toolsync.commands.check import Checked, mendable
-from toolsync.commands.key import set_key
+from toolsync.commands.key import remove_key, set_key
 from toolsync.commands.looking import Finding
 from toolsync.commands.planning import Plan as ApplyPlan
 from toolsync.commands.planning import Wish
 from toolsync.commands.result import Message
-from toolsync.errors import ChangedError, DocumentError, FileError, ProfileError, SecretError, ToolsyncError
+from toolsync.errors import (
+    ChangedError,
+    DocumentError,
+    ExposedKeyError,
+    FileError,
+    PingFailedError,
+    ProfileError,
+    SecretError,
+    ToolsyncError,
+)
 from toolsync.masking import Secret
 from toolsync.profile import KeyRef
 from toolsync.session import Session
@@ -209,8 +218,13 @@ def execute(session: Session, planned: Plan) -> list[dict[str, Any]]:
     """
     if planned.moved is not None:
         set_key(planned.moved.key.reveal(), planned.moved.reference.name, session.open_vault(), session.state)
-    if planned.applied is not None and not planned.applied.is_nothing:
-        apply.execute(session, planned.applied, planned.options)
+    try:
+        if planned.applied is not None and not planned.applied.is_nothing:
+            apply.execute(session, planned.applied, planned.options)
+    except (PingFailedError, ExposedKeyError):  # nothing was written, and so nothing is to be left behind
+        if planned.moved is not None:
+            remove_key(planned.moved.reference.name, session.open_vault(), session.state)
+        raise
     if planned.ignored:
         transaction.commit([one.write for one in planned.ignored], state_dir=session.state)
     for one in planned.shut:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import time
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from toolsync import disk
@@ -30,6 +30,7 @@ from toolsync.gitguard.holding import (
 from toolsync.gitguard.repository import WorkTree, dotfiles, enclosing
 from toolsync.masking import on_one_line
 from toolsync.paths import Places
+from toolsync.search.content import opened
 
 _KEPT_BY_GIT = ("config", "FETCH_HEAD", "COMMIT_EDITMSG")
 """Files of a repository's own: addresses with a token in them, and a message that did not become a commit."""
@@ -57,7 +58,7 @@ def look_through(looking: Looking, trees: Iterable[WorkTree], places: Places) ->
     trees, environ = list(trees), places.environ
     project = disk.resolve(places.project) / "x"
     try:
-        git = found_git(environ) if trees else None
+        git = replace(found_git(environ), seconds=looking.limits.git_seconds) if trees else None
     except GitError as error:
         looking.unseen += [Unseen(tree.root, f"a repository, and {error.message}", matters=True) for tree in trees]
         return
@@ -152,7 +153,7 @@ class _Repository:
         end = time.monotonic() + limits.history_seconds
         try:
             total = commits(self._git, self._tree)
-            every = earlier(self._git, self._tree, limits.commits)
+            every, most = self._earlier(limits.commits)
             for commit, words in messages(self._git, self._tree, limits.commits):
                 place = Place(self._tree.root, "repository", inside=f"message of commit {commit}", has_lines=False)
                 looking.text(place, [words])
@@ -169,10 +170,18 @@ class _Repository:
         if done < len(versions):
             reason = f"{len(versions) - done:,} of {len(versions):,} earlier versions of files (limit)"
             looking.unseen.append(Unseen(self._tree.root, reason))
-        if total > limits.commits:
-            reason = f"{total - limits.commits:,} commits older than the latest {limits.commits:,} (limit)"
+        if total > most:
+            reason = f"{total - most:,} commits older than the latest {most:,} (limit)"
             looking.unseen.append(Unseen(self._tree.root, reason))
         self._name_commits(versions)
+
+    def _earlier(self, most_commits: int) -> tuple[list[Entry], int]:
+        """The versions in the latest commits: in so many, or in as many as git can tell of in its time."""
+        try:
+            return earlier(self._git, self._tree, most_commits), most_commits
+        except GitError:
+            few = min(most_commits, _FEW_COMMITS)
+            return earlier(self._git, self._tree, few), few
 
     def _look_at(self, contents: Blobs, entry: Entry, inside: str) -> None:
         place = Place(self._tree.root / entry.name, "repository", inside=inside)
@@ -193,6 +202,9 @@ class _Repository:
 
 
 _HISTORY = "version "
+_FEW_COMMITS = 200
+"""So many are looked at where git takes too long over more."""
+
 _MOST_NAMED = 50
 """How many versions git is asked about: each costs a walk through all commits."""
 
@@ -214,10 +226,12 @@ def _look_at(looking: Looking, contents: Blobs, entry: Entry, place: Place, *, i
 def _blob_name(path: Path, most_bytes: int, length: int) -> str:
     """What git would call the file's content; "" where it is no file, or too long to hold."""
     try:
-        status = path.lstat()
-        if not os.path.isfile(path) or path.is_symlink() or status.st_size > most_bytes:  # noqa: PTH113  as in disk
+        if path.is_symlink():
             return ""
-        content = path.read_bytes()
+        with opened(path) as file:
+            if file.status.st_size > most_bytes:
+                return ""
+            content = file.file.readall()
     except OSError:
         return ""
     whole = hashlib.new("sha1" if length == _SHA1 else "sha256", usedforsecurity=False)

@@ -147,7 +147,7 @@ class _Gathering:
         try:
             self.add(str(reference), self._session.secret(reference).reveal())
         except KeyMissingError as error:
-            if is_used:
+            if is_used and reference.kind != "keyring":  # a keyring that holds none has none to lose
                 self._missed(f"not looked for: {error.message}", error.hint)
         except SecretError as error:
             self._is_shut |= reference.kind == "keyring"

@@ -43,10 +43,12 @@ class Git:
     Attributes:
         program: its absolute path.
         environ: the environment that it is given.
+        seconds: how long it may take for an answer.
     """
 
     program: str
     environ: Mapping[str, str]
+    seconds: float = _SECONDS
 
     def argv(self, *arguments: str) -> list[str]:
         """The command line of it."""
@@ -71,11 +73,11 @@ class Git:
                 capture_output=True,
                 cwd=at,
                 env=self.environ,
-                timeout=_SECONDS,
+                timeout=self.seconds,
                 check=False,
             )
         except subprocess.TimeoutExpired as error:
-            raise GitError(f"git did not answer within {_SECONDS:g} s") from error
+            raise GitError(f"git did not answer within {self.seconds:g} s") from error
         except (OSError, ValueError) as error:
             raise GitError(f"git cannot be run: {getattr(error, 'strerror', None) or error}") from error
         lines = done.stderr.decode(errors="replace").strip().splitlines()

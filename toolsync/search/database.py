@@ -14,7 +14,8 @@ from toolsync.value import frozen
 
 MAGIC = b"SQLite format 3\0"
 _WAIT_SECONDS = 1.0
-_MOST_ROWS = 100_000
+_LONGEST = 64 * 2**20
+"""Of a text: what is longer would fill the memory."""
 
 
 @frozen
@@ -31,14 +32,16 @@ class Cell:
 
 
 def cells(path: Path) -> Iterator[Cell]:
-    """Every text and blob of every table, so many rows of each at most.
+    """Every text and blob of every table.
 
     Raises:
-        sqlite3.Error: it cannot be read, or another program has it locked.
+        sqlite3.Error: it cannot be read, another program has it locked, or a text is too long.
+        ValueError: a name in it is no text.
     """
     uri = f"file:{quote(os.fsencode(path.as_posix()))}?mode=ro"
     with closing(sqlite3.connect(uri, uri=True, timeout=_WAIT_SECONDS, isolation_level=None)) as database:
         database.text_factory = bytes
+        database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
         names = database.execute(
             "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
         )
@@ -48,7 +51,7 @@ def cells(path: Path) -> Iterator[Cell]:
 
 def _rows(database: sqlite3.Connection, table: str) -> Iterator[Cell]:
     quoted = table.replace('"', '""')
-    rows = database.execute(f'SELECT * FROM "{quoted}" LIMIT {_MOST_ROWS}')  # noqa: S608  names cannot be parameters
+    rows = database.execute(f'SELECT * FROM "{quoted}"')  # noqa: S608  names cannot be parameters
     columns = [description[0] for description in rows.description]
     for number, row in enumerate(rows, start=1):
         for column, value in zip(columns, row, strict=True):
