@@ -36,6 +36,7 @@ TRIES: dict[str, tuple[str, dict[str, str], list[tuple[str, bool]]]] = {
     "a name that only begins so": ("localhost.example", {V6: "refused", V4: ""}, [("", False)]),
     "all refuse": ("gw.example", {V6: "refused", V4: "refused"}, [("connection_refused", True)]),
     "all hang": ("gw.example", {V6: "timeout", V4: "timeout"}, [("connect_timeout", True)]),
+    "no network": ("gw.example", {V4: "Network is unreachable"}, [("connect_timeout", True)]),
     "one hangs, one refuses": ("gw.example", {V6: "timeout", V4: "refused"}, [("connection_refused", True)]),
 }
 
@@ -76,6 +77,7 @@ PROXIES = {
     "a kind that clients do not know": ("http://{plain}/v1", "socks://{closed}", "proxy_bad_scheme"),
     "no host": ("http://{plain}/v1", "http://", "proxy_bad_scheme"),
     "a port that is none": ("http://{plain}/v1", "http://127.0.0.1:99999", "proxy_bad_scheme"),
+    "a name that is too long": ("http://{plain}/v1", f"http://{'x' * 300}:1", "proxy_bad_scheme"),
     "half a bracket": ("http://{plain}/v1", "http://[::1", "proxy_bad_scheme"),
     "a tunnel that wants a password": ("https://{plain}/v1", "http://{locked}", "proxy_auth_required"),
     "a tunnel to a plain port": ("https://{plain}/v1", "http://{forward}", "scheme_mismatch"),

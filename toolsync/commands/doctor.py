@@ -6,8 +6,8 @@ from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from toolsync import disk, registry
 from toolsync import memory as memories
-from toolsync import registry
 from toolsync.address import origin
 from toolsync.causes import Language, named
 from toolsync.commands.aside import broken
@@ -63,7 +63,7 @@ def doctor(session: Session, options: Options) -> Result:
         TemplateError: there is one, and its template is wrong.
     """
     known = registry.tools(session.config.parent)
-    world = _world(session)
+    world, unread = _world(session)
     chosen = _chosen(session, known, options)
     seen = [look for tool in chosen for look in looks(world, tool)]
     told = [(look, findings(look)) for look in seen]
@@ -73,7 +73,7 @@ def doctor(session: Session, options: Options) -> Result:
         for look, found in told
     ]
     proven = _proofs(diagnoses, probes) if options.is_client else [None] * len(diagnoses)
-    messages = tuple(_said_besides(known, chosen, {look.tool.name for look in seen}, options))
+    messages = (*unread, *_said_besides(known, chosen, {look.tool.name for look in seen}, options))
     data = {
         "profile": world.profile.name if world.profile else None,
         "language": options.language,
@@ -103,14 +103,15 @@ def _said_besides(known: Known, chosen: Sequence[Tool], seen: Container[str], op
             yield Message("note", text, tell(say(hint, tool=tool.name), options.language))
 
 
-def _world(session: Session) -> World:
-    """The machine with the user's profiles; one without a profile file can be looked at too."""
+def _world(session: Session) -> tuple[World, tuple[Message, ...]]:
+    """The machine with the user's profiles, or with none where their file is not there, or cannot be read."""
     try:
         profiles = session.profiles()
-    except ProfileError:
-        return World(session)
+    except ProfileError as error:
+        is_there = disk.exists(session.config)
+        return World(session), (Message("warning", error.message, error.hint),) if is_there else ()
     active = next((one for one in profiles.profiles if one.name == profiles.active), None)
-    return World(session, active, profiles.profiles)
+    return World(session, active, profiles.profiles), ()
 
 
 def _chosen(session: Session, known: Known, options: Options) -> list[Tool]:

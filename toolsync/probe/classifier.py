@@ -152,8 +152,11 @@ class _Sight:
     @property
     def is_elsewhere(self) -> bool:
         """Whether a redirect leads to another host."""
-        target = urljoin(self.asked.url, self.answer.headers.get("location", ""))
-        return urlsplit(target).hostname != urlsplit(self.asked.url).hostname
+        try:
+            target = urlsplit(urljoin(self.asked.url, self.answer.headers.get("location", "")))
+        except ValueError:  # half a bracket leads nowhere, and so not here
+            return True
+        return target.hostname != urlsplit(self.asked.url).hostname
 
     @cached_property
     def found(self) -> str:

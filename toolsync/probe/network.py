@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from toolsync.deadline import answered
+from toolsync.probe.unpacking import ENCODINGS, unpacked
 from toolsync.value import frozen
 
 if TYPE_CHECKING:
@@ -123,6 +124,7 @@ def client(url: str, network: Network) -> httpx.Client:
 
     logging.getLogger("httpcore").setLevel(logging.CRITICAL)  # its debug log repeats headers and errors, keys and all
     return httpx.Client(
+        headers={"accept-encoding": ENCODINGS},
         follow_redirects=False,
         trust_env=False,
         proxy=network.proxy_for(url),
@@ -178,13 +180,17 @@ def trust(url: str, network: Network) -> ssl.SSLContext:
 
 
 def _read(answer: httpx.Response) -> bytes:
-    """The body up to the limit."""
+    """The body up to the limit, or to where it breaks off: what came of it tells more than that it did."""
+    import httpx
+
     body = bytearray()
-    for chunk in answer.iter_bytes():
-        body += chunk
-        if len(body) > _LONGEST_BODY:
-            break
-    return bytes(body[:_LONGEST_BODY])
+    try:
+        for piece in unpacked(answer, _LONGEST_BODY):
+            body += piece
+    except httpx.RemoteProtocolError:
+        if not body:
+            raise
+    return bytes(body)
 
 
 def _first(environ: Mapping[str, str], *names: str) -> str:

@@ -120,7 +120,7 @@ def is_open(place: Place) -> bool:
     """Whether a connection comes about, by whichever address."""
     try:
         socket.create_connection((place.host, place.port), SECONDS).close()
-    except OSError:
+    except (OSError, UnicodeError):
         return False
     return True
 
@@ -128,7 +128,7 @@ def is_open(place: Place) -> bool:
 def _shut(place: Place, tries: Sequence[Try], *, is_guest: bool) -> Step:
     faults = {one.fault for one in tries}
     cause = "connection_refused"
-    if faults == {"timeout"}:
+    if "refused" not in faults:  # time, or no network at all: nobody said that nothing listens there
         cause = "connect_timeout"
     elif faults == {"refused"} and place.is_named_loopback and is_guest:
         cause = "wrong_loopback"

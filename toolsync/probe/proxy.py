@@ -26,6 +26,8 @@ def met(proxy: str) -> tuple[Step, SplitResult]:
     target = f"{target}:{port}"
     try:
         socket.create_connection((address.hostname, port), SECONDS).close()
+    except UnicodeError:  # longer than a name can be, or of parts that none has
+        return Step("proxy", target, "proxy_bad_scheme", say("no_such_proxy"), 0, is_end=True), address
     except OSError as error:
         said = reported(shown(error.strerror)) if error.strerror else say("silent", seconds=f"{SECONDS:g}")
         return Step("proxy", target, "proxy_unreachable", said, since(started), is_end=True), address

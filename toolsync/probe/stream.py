@@ -10,13 +10,18 @@ from typing import Any
 
 from toolsync.address import Dialect
 from toolsync.causes import Certainty
+from toolsync.deadline import answered
 from toolsync.probe.classifier import Asked, read
 from toolsync.probe.dialect import reply
 from toolsync.probe.network import Network, Response, client
+from toolsync.probe.unpacking import unpacked
 from toolsync.sentence import Text, say
 
 _LONGEST = 2**18
 """Bytes that are read; sixteen tokens make far fewer."""
+
+_LAST_SECONDS = 1.0
+"""What the end of a stream that we leave may take beyond our patience."""
 
 _BUFFERED_WAIT_MS = 400
 """A shorter wait before everything comes at once shows nothing: a fast server may just be done."""
@@ -83,17 +88,27 @@ def listen(
     url: str, body: Mapping[str, object], headers: Mapping[str, str], network: Network, dialect: Dialect
 ) -> Stream:
     """Ask for a stream and read it to its end, or to the network's patience. Raises nothing."""
+    import httpx
+
     heard = _Heard(dialect)
-    try:
+
+    def read() -> bool:
+        """Read to the end, or to where it is enough; whether we left."""
         with client(url, network) as one, one.stream("POST", url, json=body, headers=headers) as answer:
             heard.begins(answer.status_code, {name.lower(): value for name, value in answer.headers.items()})
-            for chunk in answer.iter_bytes():
+            for chunk in unpacked(answer, _LONGEST):
                 heard.takes(chunk)
                 if heard.is_enough or heard.since() > network.read_seconds * 1000:
-                    return replace(heard.stream, is_left=True)
+                    return True
+        return False
+
+    try:  # httpx limits each wait by itself: headers that drip would hold us long
+        is_left = answered(read, network.connect_seconds + network.read_seconds + _LAST_SECONDS)
+    except TimeoutError:
+        return replace(heard.stream, fault=httpx.ReadTimeout("the answer did not end in time"))
     except Exception as error:  # noqa: BLE001  every exception is a result
         return replace(heard.stream, fault=error)
-    return heard.stream
+    return replace(heard.stream, is_left=is_left)
 
 
 @dataclass
@@ -116,7 +131,7 @@ class _Heard:
 
     @property
     def is_enough(self) -> bool:
-        return len(self._body) > _LONGEST
+        return len(self._body) >= _LONGEST
 
     def takes(self, chunk: bytes) -> None:
         """Note the events that the chunk completes, all of one moment."""
