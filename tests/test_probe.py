@@ -199,7 +199,7 @@ BROKEN = {
     "no-http": ([b"SSH-2.0-OpenSSH_9.6\r\n"], "the server broke off, or does not speak HTTP"),
     "half-a-body": (
         [b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"],
-        "the server broke off, or does not speak HTTP",
+        "the gateway did not answer in this dialect (200): {",
     ),
     "no-gzip": (http(200, b"plain", Content_Encoding="gzip"), "the answer is not compressed as it says"),
 }
