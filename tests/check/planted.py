@@ -10,6 +10,7 @@ import string
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from urllib.parse import quote
 
@@ -244,15 +245,21 @@ def plant_lookalikes(machine: Machine) -> None:
 def database(path: Path, key: str) -> None:
     """CC Switch's, with a row so long that the key stands on two pages of the file."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with closing(sqlite3.connect(path)) as connection:
+    path.write_bytes(_database(key))
+
+
+@cache  # it takes a while to hit the end of a page
+def _database(key: str) -> bytes:
+    with closing(sqlite3.connect(":memory:")) as connection:
         connection.execute("CREATE TABLE providers (id TEXT, settings_config TEXT)")
         connection.execute("INSERT INTO providers VALUES ('default', '{}')")
+        connection.execute("PRAGMA secure_delete = ON")
         for before in range(1500, 2000, 15):  # about there ends the part of such a row that is not on pages of its own
             raw = f'{{"note": "{"x" * before}", "key": "{key}", "more": "{"y" * (10_000 - before)}"}}'
             connection.execute("DELETE FROM providers WHERE id = 'mine'")
             connection.execute("INSERT INTO providers VALUES ('mine', ?)", (raw,))
             connection.commit()
-            connection.execute("VACUUM")
-            if key.encode() not in path.read_bytes():
-                return
+            content = connection.serialize()
+            if key.encode() not in content:
+                return content
     raise AssertionError("SQLite kept every row on one page")
