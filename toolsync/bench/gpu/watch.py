@@ -1,0 +1,189 @@
+"""Watching GPUs beside a run: where to look is chosen here; the run is never stopped, and nothing is left unsaid."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+
+from toolsync.bench.gpu import placement, rungs
+from toolsync.bench.gpu.amd import Amd
+from toolsync.bench.gpu.dcgm import Dcgm
+from toolsync.bench.gpu.engine import Engine
+from toolsync.bench.gpu.nvml import UNIFIED, Nvml
+from toolsync.bench.gpu.placement import Placement
+from toolsync.bench.gpu.polling import Poller
+from toolsync.bench.gpu.reading import Recording, Sampler, UnreadableError
+from toolsync.bench.gpu.smi import Smi
+from toolsync.bench.record import Gpu, Rung
+from toolsync.value import frozen
+
+_FIRST_SAMPLE_SECONDS = 3.0
+
+
+@frozen
+class Wish:
+    """What to watch.
+
+    Attributes:
+        endpoint: the address that is measured.
+        interval_ms: between two samples.
+        is_wanted: the profile's `log_memory`.
+        ssh: the machine that the engine runs on, as ssh takes it; "" for none.
+        dcgm_url: an exporter's address; "" for none.
+        metrics_url: the engine's own `/metrics`; "" for none.
+        gpus: by number or UUID; empty: all that are there.
+    """
+
+    endpoint: str
+    interval_ms: int = 500
+    is_wanted: bool = True
+    ssh: str = ""
+    dcgm_url: str = ""
+    metrics_url: str = ""
+    gpus: tuple[str, ...] = ()
+
+
+@frozen
+class Watched:
+    """What was seen beside a run.
+
+    Attributes:
+        memory: of the GPUs.
+        cache: of the engine's KV cache.
+        placement: which GPU serves.
+        interval_ms: between two samples; None where nothing was sampled.
+    """
+
+    memory: Recording
+    cache: Recording
+    placement: Placement
+    interval_ms: int | None
+
+    @property
+    def gpu(self) -> Gpu:
+        """Where memory was read, for the record."""
+        said = [self.memory.reason, *self.memory.notes, self.placement.text, self._cache_reason]
+        reason = " ".join(map(_sentence, filter(None, said)))
+        way = self.memory.way if self.memory.way in ("v1", "v2", UNIFIED) else ""
+        return Gpu(self.memory.source, reason, self.interval_ms, way)
+
+    @property
+    def _cache_reason(self) -> str:
+        return f"KV-cache use: {self.cache.reason}" if self.cache.reason else ""
+
+    def filled(self, ladder: Sequence[Rung]) -> tuple[Rung, ...]:
+        """The rungs, with what was seen during each."""
+        return tuple(
+            replace(
+                rung,
+                gpus=rungs.uses(self.memory, rung.started_ns, rung.ended_ns, self.placement.gpus),
+                kv_cache_peak=rungs.cache_peak(self.cache, rung.started_ns, rung.ended_ns),
+            )
+            for rung in ladder
+        )
+
+    @staticmethod
+    def notes(ladder: Sequence[Rung]) -> tuple[str, ...]:
+        """What a reader of the rungs, once filled, must mind."""
+        return tuple(rungs.notes(ladder))
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
+
+
+class Watch:
+    """Samplers from their start to their end; none of its methods raises."""
+
+    def __init__(self, wish: Wish) -> None:
+        self._wish = wish
+        self._memory: Sampler | None = None
+        self._cache: Sampler | None = None
+        self._reason = ""
+
+    def start(self) -> str:
+        """Begin, and wait a moment for the first sample, which is the first rung's baseline.
+
+        Returns:
+            Why there will be no GPU memory in this run; "" where there will.
+        """
+        if not self._wish.is_wanted:
+            self._reason = "the profile says log_memory = false"
+            return self._reason
+        self._memory, self._reason = self._chosen()
+        if self._wish.metrics_url:
+            self._cache = Poller(Engine(self._wish.metrics_url), self._wish.interval_ms)
+        samplers = [one for one in (self._memory, self._cache) if one]
+        for one in samplers:
+            one.start()
+        for one in samplers:
+            one.wait(_FIRST_SAMPLE_SECONDS)
+        return self._reason
+
+    def stop(self) -> Watched:
+        """End, and say what was seen."""
+        memory = self._memory.stop() if self._memory else Recording("", reason=self._reason)
+        memory = _only(memory, self._wish.gpus)
+        cache = self._cache.stop() if self._cache else Recording("")
+        interval_ms = self._wish.interval_ms if memory.samples or cache.samples else None
+        return Watched(memory, cache, self._placed(memory), interval_ms)
+
+    def _chosen(self) -> tuple[Sampler | None, str]:
+        wish = self._wish
+        if wish.ssh:
+            return Smi(wish.interval_ms, wish.ssh), ""
+        if wish.dcgm_url:
+            return Poller(Dcgm(wish.dcgm_url), wish.interval_ms), ""
+        if not self._is_here:
+            return None, "the endpoint is not this machine; --gpu-ssh HOST or --dcgm-url URL name where its GPUs are"
+        return _of_this_machine(wish.interval_ms)
+
+    @cached_property
+    def _is_here(self) -> bool:
+        return placement.is_here(self._wish.endpoint)
+
+    def _placed(self, memory: Recording) -> Placement:
+        port = placement.port_of(self._wish.endpoint)
+        if memory.source not in ("nvml", "nvidia-smi", "amd-smi") or not memory.samples or port is None:
+            return Placement(None)
+        sampled = {reading.gpu for sample in memory.samples for reading in sample.readings}
+        return placement.placed(port, placement.listeners(port), memory.holders, sampled)
+
+
+def _of_this_machine(interval_ms: int) -> tuple[Sampler | None, str]:
+    """The first of the ways that this machine has."""
+    if sys.platform == "darwin":
+        return None, "not available on macOS: GPUs share the system's memory, and nothing tells their part of it"
+    nvml = Nvml()
+    try:
+        nvml.open()
+    except UnreadableError as error:
+        if shutil.which("nvidia-smi"):
+            return Smi(interval_ms), ""
+        if shutil.which("amd-smi"):
+            return Poller(Amd(), interval_ms), ""
+        return None, f"{error.message}, and neither nvidia-smi nor amd-smi is on the PATH"
+    return Poller(nvml, interval_ms), ""
+
+
+def _only(recording: Recording, wanted: Sequence[str]) -> Recording:
+    """What is told of the GPUs that were chosen, by number or UUID, or the beginning of one."""
+    if not wanted or not recording.samples:
+        return recording
+    there = {(one.gpu, one.index) for sample in recording.samples for one in sample.readings}
+    chosen = {gpu for gpu, index in there if any(name in (gpu, index) or _begins(gpu, name) for name in wanted)}
+    samples = tuple(
+        replace(sample, readings=tuple(one for one in sample.readings if one.gpu in chosen))
+        for sample in recording.samples
+    )
+    if chosen:
+        return replace(recording, samples=samples)
+    known = ", ".join(sorted(index or gpu for gpu, index in there))
+    return replace(recording, samples=(), reason=f"no GPU is called {' or '.join(wanted)}; there are: {known}")
+
+
+def _begins(gpu: str, name: str) -> bool:
+    return "-" in name and gpu.startswith(name)
