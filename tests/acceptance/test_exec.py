@@ -119,6 +119,14 @@ def test_codex_is_given_the_variable_that_its_file_names(machine: Machine, start
     assert started("codex")[1:] == (["codex"], {"TOOLSYNC_API_KEY": KEY})
 
 
+@pytest.mark.parametrize(("tool", "variable"), [("codex", "TOOLSYNC_API_KEY"), ("cline", "OPENAI_API_KEY")])
+def test_apply_names_the_variable_that_the_tool_reads(machine: Machine, tool: str, variable: str) -> None:
+    machine.profile(f'[profiles.work.tool.{tool}]\nkey_way = "env"\n')
+    out = machine.toolsync("apply", "--tool", tool, "--yes", "--force").out
+    assert f"${variable} is yours to set where the tool is started:" in out
+    assert f"`toolsync exec -- {tool}` sets it for that program alone." in out
+
+
 def test_a_tool_that_its_own_file_leads_elsewhere_is_given_no_key(machine: Machine, started: Started) -> None:
     machine.profile('[profiles.work.tool.codex]\nkey_way = "env"\n')
     ran, argv, _ = started("codex")

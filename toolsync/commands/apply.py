@@ -11,6 +11,7 @@ from toolsync import registry
 from toolsync.commands import forgetting
 from toolsync.commands.carry import carry_out, stop_at_unwritable
 from toolsync.commands.describe import described_file, described_tool, left_messages, skipped_message
+from toolsync.commands.environment import variable_of
 from toolsync.commands.fitting import remembered_tools
 from toolsync.commands.guarding import still_exposed, stop_at_exposed
 from toolsync.commands.helper_check import helper_complaints, helper_failures
@@ -104,14 +105,20 @@ def execute(session: Session, planned: Plan, options: Options) -> Result:
 def _variables(session: Session, planned: Plan) -> Iterator[Message]:
     """How the variable is set that tools read the key from, where nobody but a person can."""
     profile = planned.profile
-    if profile is None or profile.key.kind == "env":
+    if profile is None:
         return
-    readers = [tool for tool in planned.tools if tool.delivery and tool.delivery.way == "env" and not tool.of]
-    for variable in dict.fromkeys(str(tool.facts["key_variable"].value) for tool in readers):
+    readers: dict[str, list[str]] = {}
+    for tool in planned.tools:
+        if tool.delivery and tool.delivery.way == "env" and not tool.of:
+            readers.setdefault(variable_of(tool.tool, tool.facts), []).extend(tool.tool.commands)
+    for variable, programs in readers.items():
+        if str(profile.key) == f"env:{variable}":
+            continue  # it is set, or the key could not be had
         printed = f"toolsync key print {profile.name}"
         is_windows = session.places.platform == "win32"
         line = f"$env:{variable} = {printed}" if is_windows else f'export {variable}="$({printed})"'
-        yield Message("note", f"${variable} is yours to set where the tool is started: `{line}`.")
+        once = f"`toolsync exec -- {programs[0]}` sets it for that program alone." if programs else ""
+        yield Message("note", f"${variable} is yours to set where the tool is started: `{line}`.", once)
 
 
 def _copies(planned: Plan, profile: str) -> dict[str, str]:

@@ -148,7 +148,7 @@ def taken(session: Session, profile: Profile, tool: Tool) -> tuple[Variable, ...
     given = filling(session, profile, tool)
     found = [variable for mount in _mounts(tool) for variable in _mounted(tool, mount, given)]
     if not found and by_variable(profile, tool):
-        found = [Variable(_key_variable(tool, given), str(given["key_plaintext"].value), is_secret=True)]
+        found = [Variable(variable_of(tool, given), str(given["key_plaintext"].value), is_secret=True)]
     return (*found, *_filled(given, _table()["network"]))
 
 
@@ -237,7 +237,7 @@ def _mounted(tool: Tool, mount: tuple[str, KeyPath], given: Facts) -> Iterator[V
             yield _variable(edit.path[-1], edit)
 
 
-def _key_variable(tool: Tool, given: Facts) -> str:
+def variable_of(tool: Tool, given: Facts) -> str:
     """The variable of the key: the tool's own (`OPENAI_API_KEY`), or the one that the profile names."""
     spelling = tool.key["env"]
     own = isinstance(spelling, str) and re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", spelling)
