@@ -25,11 +25,11 @@ from tests.clients.inside import KEYS, MODEL
 from tests.clients.stage import REPOSITORY, needs_client, stage
 from tests.clients.story import Asked
 from tests.conftest import needs
-from toolsync.commands.rows import check_of
 from toolsync.document import parse
 from toolsync.plan import Row
 from toolsync.plan.meeting import complaint
 from toolsync.registry import tools
+from toolsync.tool.breach import check_of
 
 pytestmark = pytest.mark.client
 

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from tests.core import NOW, facts_of
 from tests.core.world import World, row
-from toolsync.commands.rows import check_of
 from toolsync.document.keypath import spell
 from toolsync.errors import PlanRefusedError
 from toolsync.overlay import Edit, edits
 from toolsync.plan import Row
 from toolsync.registry import tools
+from toolsync.tool.breach import check_of
 
 PROVIDERS = next(file for file in tools(Path("/nonexistent"))["cline"].files if file.overlay == "providers.json")
 CHECK = check_of(PROVIDERS)

@@ -74,8 +74,8 @@ NONE: list[tuple[str, str]] = []
 
 def cline(**settings: Any) -> dict[str, str | bytes]:
     """The file of Cline's program."""
-    providers = {"openai-compatible": {"settings": settings}}
-    data = {"version": 1, "lastUsedProvider": "openai-compatible", "providers": providers}
+    entry = {"settings": {"provider": "openai-compatible", **settings}, "updatedAt": "2026-01-01T00:00:00.000Z"}
+    data = {"version": 1, "lastUsedProvider": "openai-compatible", "providers": {"openai-compatible": entry}}
     return {".cline/data/settings/providers.json": json.dumps(data)}
 
 

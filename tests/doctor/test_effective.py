@@ -25,8 +25,10 @@ def env(**variables: str) -> str:
 
 
 def cline_cli(**settings: Any) -> str:
-    providers = {"openai-compatible": {"settings": settings}}
-    return json.dumps({"version": 1, "lastUsedProvider": "openai-compatible", "providers": providers})
+    entry = {"settings": {"provider": "openai-compatible", **settings}, "updatedAt": "2026-01-01T00:00:00.000Z"}
+    return json.dumps(
+        {"version": 1, "lastUsedProvider": "openai-compatible", "providers": {"openai-compatible": entry}}
+    )
 
 
 @dataclass

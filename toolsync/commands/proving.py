@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from toolsync.causes import Language
-from toolsync.commands.rows import check_of
 from toolsync.doctor import client as clients
 from toolsync.doctor import proof
 from toolsync.doctor.checks import saying
@@ -113,13 +112,7 @@ def _unfitting(look: Look, one: Diagnosis, rows: Sequence[Client], versions: Map
 
 def _damaged(look: Look) -> Iterator[Seen]:
     """Files that the tool cannot read: one of them (Cline's) is written anew by its tool, and every key is gone."""
-    checks = {row.overlay: check_of(row) for row in look.tool.files}
-    for one in look.layers:
-        if one.is_projects or one.state in ("missing", "environment"):
-            continue
-        check = checks.get(one.layer.overlay)
-        if one.state != "read" or (check is not None and one.document is not None and check(one.document.data)):
-            yield one
+    yield from (one for one in look.layers if not one.is_projects and one.state in ("shut", "broken", "refused"))
 
 
 def _asked(look: Look, one: Diagnosis, probed: Probed | None, row: Client, file: Path) -> Proof:

@@ -12,7 +12,7 @@ from toolsync import disk, document, gitguard
 from toolsync.commands.copied import copy_of, resembles
 from toolsync.commands.fitting import ToolPlan
 from toolsync.commands.rack import Rack, agreeing, stop_at_stranded
-from toolsync.commands.rows import check_of, row_of
+from toolsync.commands.rows import row_of
 from toolsync.commands.stores import Address, names
 from toolsync.errors import DocumentError, FileError, PlanRefusedError, SecretError, TemplateError, ToolsyncError
 from toolsync.facts import Facts
@@ -23,6 +23,7 @@ from toolsync.plan import FilePlan, Place, Row, plan_file
 from toolsync.remembered import FileMemory, Memory
 from toolsync.session import Session
 from toolsync.tool import FileRow, Tool
+from toolsync.tool.breach import check_of
 
 
 class Table:

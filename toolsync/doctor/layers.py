@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 from toolsync import disk, document
-from toolsync.document import Document
+from toolsync.document import Document, Value
 from toolsync.errors import DocumentError, FileError, TemplateError, ToolsyncError
 from toolsync.paths import candidates
 from toolsync.session import Session
 from toolsync.tool import FileRow, Layer, Tool
+from toolsync.tool.breach import check_of
 from toolsync.trace import Answer, Tree
 from toolsync.value import frozen
 
@@ -31,6 +33,7 @@ class Seen:
         document: what it says, also where the tool is too strict to read it.
         error: why it cannot be opened or read.
         environ: the variables, for the environment.
+        breach: what in it the tool does not take, so that it reads nothing of the whole; "" where it takes all.
     """
 
     layer: Layer
@@ -40,6 +43,7 @@ class Seen:
     document: Document | None = None
     error: ToolsyncError | None = None
     environ: Mapping[str, str] | None = None
+    breach: str = ""
 
     @property
     def file(self) -> str:
@@ -74,10 +78,20 @@ def seen(session: Session, tool: Tool, files: Mapping[str, Path | None]) -> tupl
         files: the file of each of its own rows, by overlay; None for one that does not count here.
     """
     formats = {row.overlay: row.format for row in tool.files}
-    found = [_seen(session, layer, files, layer.format or formats.get(layer.overlay, "")) for layer in tool.layers]
+    checks = {row.overlay: check_of(row) for row in tool.files}
+    read = [_seen(session, layer, files, layer.format or formats.get(layer.overlay, "")) for layer in tool.layers]
+    found = [_judged(one, checks.get(one.layer.overlay)) for one in read]
     own = {one.snapshot.real for one in found if one.snapshot is not None and not one.is_projects}
     is_same = [one.is_projects and one.snapshot is not None and one.snapshot.real in own for one in found]
     return tuple(one for one, same in zip(found, is_same, strict=True) if not same)  # in the home folder itself
+
+
+def _judged(one: Seen, check: Callable[[Value], str | None] | None) -> Seen:
+    """The layer, refused where its tool does not take what it says; an empty one holds nothing that could be."""
+    if one.state != "read" or one.document is None or check is None or not one.document.data:
+        return one
+    breach = check(one.document.data)
+    return replace(one, state="refused", breach=breach) if breach else one
 
 
 def unread(session: Session, tool: Tool) -> tuple[Seen, ...]:

@@ -20,6 +20,8 @@ def syntax(look: Look) -> Iterator[Finding]:
     for one in look.layers:
         if one.state == "shut" and one.error is not None:
             yield _finding(look, one, "config_parse_error", reported(one.error.message))
+        elif one.breach:
+            yield _breached(look, one)
         elif one.state == "broken" and isinstance(one.error, DocumentError):
             yield _broken(look, one, one.error)
         elif one.state == "refused" and one.document is not None and one.document.fault is not None:
@@ -34,6 +36,14 @@ def _broken(look: Look, one: Seen, error: DocumentError) -> Finding:
     if "defined twice" in error.reason or "declared twice" in error.reason:
         cause = "config_duplicate_key"
     return _finding(look, one, cause, _heard(error.reason), line=error.line, column=error.column)
+
+
+def _breached(look: Look, one: Seen) -> Finding:
+    """One field that the tool does not take, and the whole file counts as empty: it may be written anew."""
+    shown = look.world.session.shown(one.file)
+    lines = (say("at", place=shown, said=one.breach), say("reads_nothing", called=look.called))
+    where = Where(one.layer.name, "", one.file)
+    return Finding("config_parse_error", "sure", lines, values(look, where, place=shown), where)
 
 
 def duplicates(look: Look) -> Iterator[Finding]:
