@@ -19,8 +19,8 @@ from toolsync.cli import app
 from toolsync.commands.schema import schema
 from toolsync.loopback import LoopbackGateway
 
-WITHOUT_JSON = {"key print"}
-"""What a tool reads, not a program: the key on one line."""
+WITHOUT_JSON = {"key print", "env", "exec", "hook"}
+"""What a tool or a shell reads, and what another program prints."""
 
 HIDDEN = "a-neighbour-that-may-be-a-key"
 ALIASES = {"use": "profile use"}
