@@ -177,6 +177,20 @@ def test_what_cannot_be_read_is_refused_in_plain_words(
     assert "sk-put-by-hand" not in caught.value.message
 
 
+@pytest.mark.parametrize("version", [1, 2])
+def test_what_earlier_versions_wrote_is_read_and_written_anew(tmp_path: Path, version: int) -> None:
+    """Neither knew whose key a copy is; the first named no entries."""
+    data = remembered.to_json(FULL) | {"version": version}
+    del data["copies"]
+    for one in data["files"]["/home/u/.codex/config.toml"]["layers"][0]["values"] if version == 1 else ():
+        del one["entry"]
+    path = tmp_path / "memory.json"
+    path.write_text(json.dumps(data))
+    read = memory.read(path)
+    assert (set(read.files), read.copies, read.key) == (set(FULL.files), {}, FULL.key)
+    assert json.loads(memory.dump(read))["version"] == remembered.VERSION
+
+
 def test_version_1_called_entries_by_their_place() -> None:
     """The names are those that version 1 gave: SHA-256 over file, tool, file row, and path or place in the inverse."""
     data = remembered.to_json(FULL) | {"version": 1}

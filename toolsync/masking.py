@@ -159,6 +159,18 @@ def mask_credentials(text: str) -> str:
     return _CREDENTIALS.sub(_unless_reference, text)
 
 
+_SETTING = re.compile(r"""(?<![\w.-])([\w.-]{1,99})["']?\s*[:=]\s*(\{\s*\}|\[\s*\]|["']?[^\s"',}\]]*)""")
+_NO_SECRET = re.compile(r"|true|false|null|[{\[]\s*[}\]]|[+-]?[0-9._]+")
+
+
+def holds_secret_setting(text: str) -> bool:
+    """Whether a piece of settings holds what is secret by its name (`password = x`) or its neighbourhood."""
+    if mask_credentials(text) != text:
+        return True
+    named = (found[2].strip("\"'") for found in _SETTING.finditer(text) if looks_secret(found[1]))
+    return any(not _NO_SECRET.fullmatch(value) and not is_reference(value) for value in named)
+
+
 def _unless_reference(match: re.Match[str]) -> str:
     is_open = is_reference(match["secret"]) or match["secret"].startswith(("***", "$", "{", "<"))
     return match[0] if is_open else f"{match['kept']}***"

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from toolsync.document.data import Value
 from toolsync.document.splice import Splice
-from toolsync.masking import holds_key_shape, is_reference
+from toolsync.masking import holds_key_shape, holds_secret_setting, is_reference
 from toolsync.value import frozen
 
 VERSION = 3
@@ -59,13 +59,18 @@ class Remembered:
             raise ValueError(f"{self.path}: nobody knows which keyring entry holds what stood there")
         if self.origin is None:
             return
-        if self.origin_kept != "memory" or not may_lie_in_memory(self.origin, secret=self.secret):
+        if self.origin_kept != "memory" or _is_key(self.origin, secret=self.secret):
             raise ValueError(f"{self.path}: this text must not be remembered here")
 
 
 def may_lie_in_memory(text: str, *, secret: bool) -> bool:
     """Whether memory may hold the user's own source text, which `secret` says may be a key."""
-    return not holds_key_shape(text) and (not secret or is_reference(text.strip().strip("\"'")))
+    return not _is_key(text, secret=secret) and not holds_secret_setting(text)
+
+
+def _is_key(text: str, *, secret: bool) -> bool:
+    """What no memory holds, whichever toolsync wrote it; of what else is a secret, a later one may know more."""
+    return holds_key_shape(text) or (secret and not is_reference(text.strip().strip("\"'")))
 
 
 @frozen

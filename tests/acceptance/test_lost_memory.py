@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,6 +23,12 @@ def applied(machine: Machine) -> Machine:
     machine.write(CODEX, '# mine\nmodel = "gpt-5"\n')
     assert machine.toolsync(*APPLY).code == 0
     return machine
+
+
+def test_it_is_small_and_its_owners_alone(applied: Machine) -> None:
+    memory = applied.state / "memory.json"
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (memory, applied.state)] == [0o600, 0o700]
+    assert len(memory.read_bytes()) < 8192
 
 
 def _huge(memory: Path) -> None:

@@ -50,6 +50,44 @@ def test_it_goes_to_the_keyring_and_comes_back_byte_for_byte(ready: Machine) -> 
     assert ready.kept == {"work"}
 
 
+OPAQUE = "opaque-zebra"
+"""A key that nobody knows by its look."""
+HIDDEN = {
+    ".cline/data/settings/providers.json": json.dumps(
+        {
+            "version": 1,
+            "modes": {},
+            "providers": {
+                "openai-compatible": {
+                    "settings": {
+                        "provider": "openai-compatible",
+                        "auth": {"accessToken": OPAQUE},
+                        "headers": {"X-Any": OPAQUE},
+                        "azure": {"password": OPAQUE},
+                        "client": {"secret": OPAQUE},
+                    },
+                    "updatedAt": "2026-01-01T00:00:00.000Z",
+                    "tokenSource": "oauth",
+                }
+            },
+        }
+    ),
+    ".cline/data/globalState.json": f'{{"openAiBaseUrl": "https://me:{OPAQUE}@h.example/v1?api_key={OPAQUE}"}}',
+    CLAUDE: f'{{"apiKeyHelper": "echo {OPAQUE}", "env": {{"ANTHROPIC_CUSTOM_HEADERS": "X-Any: {OPAQUE}"}}}}',
+    CODEX: f'[model_providers.toolsync]\nbase_url = "https://me:{OPAQUE}@h.example"\nenv_key = "{OPAQUE}"\n',
+}
+
+
+def test_what_is_secret_by_its_place_alone_is_neither_remembered_nor_shown(machine: Machine) -> None:
+    for name, content in HIDDEN.items():
+        machine.write(name, content)
+    for words in (("apply", "--yes", "--no-ping", "--allow-plaintext"), ("status", "--json"), ("undo", "--yes")):
+        ran = machine.toolsync(*words)
+        assert (ran.code, OPAQUE in ran.out + ran.err) == (0, False)
+        assert not [path.name for path in machine.state.iterdir() if OPAQUE.encode() in path.read_bytes()]
+    assert (machine.contents(), machine.kept) == (HIDDEN, {"work"})
+
+
 def test_it_survives_a_change_of_key_way(ready: Machine) -> None:
     way = "".join(f'\n[profiles.work.tool.{tool}]\nkey_way = "plaintext"\n' for tool in ("claude-code", "codex"))
     for rest in (PATHS, f'plaintext = "allow"\n{PATHS}{way}', PATHS):

@@ -14,6 +14,7 @@ from toolsync.masking import (
     Secret,
     fingerprint,
     holds_key_shape,
+    holds_secret_setting,
     looks_secret,
     mask_credentials,
     mask_key_shapes,
@@ -194,3 +195,46 @@ def test_printable_is_printable_once_and_for_all(text: str) -> None:
 )
 def test_what_is_secret_by_its_neighbourhood_is_masked(text: str, shown: str) -> None:
     assert mask_credentials(text) == shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"accessToken": "opaque"}',
+        "password = opaque",
+        "[auth]\nsecret = 'opaque'",
+        '"auth": {"x": "opaque"}',
+        '"headers": { "X-Any": "opaque" }',
+        '"https://user:opaque@host.example/v1"',
+        '"https://host.example/v1?api_key=opaque"',
+        '["--api-key", "opaque"]',
+        "Authorization: opaque",
+        "mode: x\ntoken: opaque",
+    ],
+)
+def test_pieces_of_settings_that_hold_a_secret(text: str) -> None:
+    assert holds_secret_setting(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"https://host.example/v1"',
+        '"old-model"',
+        '{"max_tokens": 4096, "headers": {}, "auth": [], "token": "", "apiKey": null, "useToken": true}',
+        "# mine, the good one",
+        'api_key = "${OLD_KEY}"',
+        '"apiKey": "{env:OLD_KEY}"',
+        '\t\t{ "name": "HTTPS_PROXY", "value": "http://proxy.example:3128" },\r\n',
+        "",
+    ],
+)
+def test_pieces_of_settings_that_hold_none(text: str) -> None:
+    assert not holds_secret_setting(text)
+
+
+@pytest.mark.parametrize("unit", ["a", "a.", "key=", "= ", '"key": "', "--key ", "{ ", "?key=&"])
+def test_secret_settings_are_found_in_linear_time(unit: str) -> None:
+    started = time.perf_counter()
+    holds_secret_setting(unit * (200_000 // len(unit)))
+    assert time.perf_counter() - started < 2
