@@ -159,7 +159,7 @@ def mask_credentials(text: str) -> str:
     return _CREDENTIALS.sub(_unless_reference, text)
 
 
-_SETTING = re.compile(r"""(?<![\w.-])([\w.-]{1,99})["']?\s*[:=]\s*(\{\s*\}|\[\s*\]|["']?[^\s"',}\]]*)""")
+_SETTING = re.compile(r"""(?<![\w.-])([\w.-]{1,99})["']?\s*[:=]\s*(["']?\$?\{[\w:\s]*\}|\[\s*\]|["']?[^\s"',}\]]*)""")
 _NO_SECRET = re.compile(r"|true|false|null|[{\[]\s*[}\]]|[+-]?[0-9._]+")
 
 
