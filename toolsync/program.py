@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import PurePath
+from pathlib import PurePath, PureWindowsPath
 from typing import NoReturn
 
 from toolsync.errors import ToolsyncError
@@ -66,8 +66,30 @@ def _as_before(environ: Mapping[str, str]) -> dict[str, str]:
 
 def _waited_for(program: str, argv: Sequence[str], environ: Mapping[str, str]) -> int:
     """Ctrl-C reaches the program by itself; this process is to outlive it."""
+    command = _command(program, argv)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    return subprocess.run([program, *argv[1:]], env={**environ}, check=False).returncode
+    return subprocess.run(command, env={**environ}, check=False).returncode
+
+
+def _command(program: str, argv: Sequence[str]) -> Sequence[str] | str:
+    """What Windows is to run. A batch file (npm makes them) is read by cmd, which obeys `&` and `|` outside quotes.
+
+    Raises:
+        NoProgramError: cmd would take an argument apart however it is quoted.
+    """
+    if PureWindowsPath(program).suffix.lower() not in (".bat", ".cmd"):
+        return [program, *argv[1:]]
+    if any(character in word for word in argv[1:] for character in '"%\r\n'):
+        text = f"'{_shown(argv[0])}' is a batch file, and takes no argument with a quotation mark, '%' or a line break"
+        raise NoProgramError(
+            text, hint="Run what it starts by itself (node, and the script's path).", exit_code=NOT_RUN
+        )
+    return " ".join(f'"{word}{_slashes(word)}"' for word in (program, *argv[1:]))
+
+
+def _slashes(word: str) -> str:
+    """The backslashes at its end once more: the program behind cmd takes them in pairs before a quotation mark."""
+    return "\\" * (len(word) - len(word.rstrip("\\")))
 
 
 def _found(name: str, environ: Mapping[str, str]) -> str:

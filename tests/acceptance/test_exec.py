@@ -322,6 +322,24 @@ def test_where_a_process_cannot_be_replaced_its_child_is_waited_for() -> None:
     assert code == 9
 
 
+@pytest.mark.parametrize(
+    ("program", "told", "command"),
+    [
+        ("C:\\x\\claude.exe", ["a&b", '"'], ["C:\\x\\claude.exe", "a&b", '"']),
+        ("C:\\a b\\claude.CMD", ["-p", "a&calc|x^", "", "C:\\"], '"C:\\a b\\claude.CMD" "-p" "a&calc|x^" "" "C:\\\\"'),
+    ],
+    ids=["program", "batch file"],
+)
+def test_a_batch_file_is_told_what_it_was_told(program: str, told: list[str], command: list[str] | str) -> None:
+    assert programs._command(program, ["claude", *told]) == command
+
+
+@pytest.mark.parametrize("told", ['say "hi"', "50%", "a\nb", "a\rb"])
+def test_what_cmd_would_take_apart_is_refused(told: str) -> None:
+    with pytest.raises(programs.NoProgramError, match="is a batch file, and takes no argument with"):
+        programs._command("C:\\claude.cmd", ["claude", told])
+
+
 ENDS = [
     pytest.param(("nope",), 127, "there is no program 'nope' on PATH", id="not on PATH"),
     pytest.param(("./nope",), 127, "'./nope' cannot be run: No such file or directory", id="no such file"),
