@@ -404,6 +404,18 @@ def test_nor_over_one_that_breaks_its_schema(tmp_path: Path) -> None:
         assert (tool["client"]["why"], _marks(stage)) == ("damaged", 0)
 
 
+@pytest.mark.parametrize("what", ["others may write", "of the project"])
+def test_what_others_can_change_is_not_run(tmp_path: Path, what: str) -> None:
+    with realised(tmp_path, case(ok(chat()))) as stage:
+        _with_client(stage, SAYS_PONG)
+        if what == "of the project":
+            (tmp_path / ".git").mkdir()
+        else:
+            (stage.config / "tools" / "demo" / "tool.toml").chmod(0o666)
+        code, tool = _doctor(stage, "--client")
+        assert (code, tool["client"]["why"], _marks(stage)) == (3, "unsafe", 0)
+
+
 def test_asking_nobody_and_a_model_is_a_contradiction(tmp_path: Path) -> None:
     with realised(tmp_path, case(ok(chat()))) as stage:
         _with_client(stage, SAYS_PONG)
