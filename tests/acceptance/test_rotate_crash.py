@@ -2,7 +2,8 @@
 
 Twelve files of six tools, CC Switch's rows, and a keyring. Directly after the kill, a gateway that takes both keys is
 asked as every tool would ask it, its settings being as they are: each works, with the old key or the new one. The same
-command again ends with the new key everywhere, and `--back` with the old one; nothing else lies about.
+command again ends with the new key everywhere, and `--back` with the old one; nothing else lies about. One file has two
+names and so is written in place: for the instant between two calls it can be read by nobody.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from toolsync import registry, transaction
 from toolsync.address import Dialect
 from toolsync.commands.fitting import remembered_tools
 from toolsync.doctor.helper import Command, Printed
-from toolsync.doctor.look import looks
+from toolsync.doctor.look import Look, looks
 from toolsync.doctor.world import World
 from toolsync.masking import Secret
 from toolsync.paths import Places
@@ -74,7 +75,8 @@ def keys_sent(room: Room) -> set[str]:
     known = registry.tools(machine.config.parent)
     applied = remembered_tools(memories.read(memories.path_in(machine.state)))
     asked: dict[tuple[Dialect, str, str, Secret], None] = {}
-    for one in (look.effective for name in sorted(applied) for look in looks(world, known[name])):
+    for look in (look for name in sorted(applied) for look in looks(world, known[name]) if not _is_torn(look)):
+        one = look.effective
         if one.dialect is not None:  # a tool of the user's own, which asks nobody
             (key,) = {credential.value for credential in one.credentials if credential.value is not None}
             asked[one.dialect, one.base_url, one.model, key] = None
@@ -82,6 +84,12 @@ def keys_sent(room: Room) -> set[str]:
         came = ping(PingRequest(*request))
         assert came.status == 200, (request[0], came.problem)
     return {key.reveal() for *_, key in asked}
+
+
+def _is_torn(look: Look) -> bool:
+    """Whether a file of the program's is half written: one with a second name is written in place, by two calls."""
+    linked = [one for one in look.layers if one.path and one.path.exists() and one.path.stat().st_nlink > 1]
+    return any(one.document is None for one in linked)
 
 
 class Turn(Table):

@@ -123,6 +123,7 @@ def key_rotate(
     The gateway is asked with the new key first. Then the keyring and all files change together, or nothing does.
     """
     from toolsync.commands import rotate as command
+    from toolsync.commands import rotating
 
     session = run.session()
     name = command.rotated_name(session, profile)
@@ -133,11 +134,11 @@ def key_rotate(
         return command.plan(session, order)
 
     def carried_out(planned: command.Rotation) -> Result:
-        return command.execute(planned, ping=not no_ping)
+        return rotating.execute(planned, ping=not no_ping)
 
     def shown(planned: command.Rotation) -> tuple[Message, ...]:
-        messages = tuple(command.messages(planned))
-        screen.stdout().show(undertaking.rotation_lines(command.described(planned)))
+        messages = tuple(rotating.messages(planned))
+        screen.stdout().show(undertaking.rotation_lines(rotating.described(planned)))
         screen.stdout().show(render.message_lines(messages))
         return messages
 
