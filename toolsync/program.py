@@ -81,9 +81,8 @@ def _command(program: str, argv: Sequence[str]) -> Sequence[str] | str:
         return [program, *argv[1:]]
     if any(character in word for word in argv[1:] for character in '"%\r\n'):
         text = f"'{_shown(argv[0])}' is a batch file, and takes no argument with a quotation mark, '%' or a line break"
-        raise NoProgramError(
-            text, hint="Run what it starts by itself (node, and the script's path).", exit_code=NOT_RUN
-        )
+        hint = "Run what it starts by itself (node, and the script's path)."
+        raise NoProgramError(text, hint=hint, exit_code=NOT_RUN)
     return " ".join(f'"{word}{_slashes(word)}"' for word in (program, *argv[1:]))
 
 
