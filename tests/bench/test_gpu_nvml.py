@@ -85,12 +85,12 @@ def gpu(uuid: str = GPU0, **more: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("mode", "way", "gpus", "reason"),
     [
-        pytest.param("peak", "v2", [gpu(peak=1500.0)], "The driver names no process", id="peak"),
+        pytest.param("peak", "v2", [gpu(peak=1500.0)], "No process on a GPU is named here", id="peak"),
         pytest.param("two", "v2", [gpu(serves=False), gpu(GPU1, serves=True)], "", id="the-second-serves"),
         pytest.param("wddm", "v2", [gpu(serves=True)], "", id="windows-tells-who-not-how-much"),
         pytest.param("a-stranger", "v2", [gpu()], "holds no GPU memory that can be seen from here", id="a-stranger"),
-        pytest.param("nobody", "v2", [gpu()], "The driver names no process", id="nobody-is-named"),
-        pytest.param("parts", "v2", [gpu(part) for part in PARTS], "The driver names no process", id="mig"),
+        pytest.param("nobody", "v2", [gpu()], "No process on a GPU is named here", id="nobody-is-named"),
+        pytest.param("parts", "v2", [gpu(part) for part in PARTS], "No process on a GPU is named here", id="mig"),
         pytest.param(
             "wsl",
             "v1",

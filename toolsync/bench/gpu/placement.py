@@ -63,7 +63,7 @@ def placed(
         )
     named = " and ".join(f"{on_one_line(one.name, limit=60)} (process {one.pid})" for one in listeners)
     if not holders:
-        return Placement(None, f"The driver names no process, so which GPU {named} uses is unknown.")
+        return Placement(None, f"No process on a GPU is named here, so which one {named} uses is unknown.")
     gpus = _held(holders, {pid for one in listeners for pid in one.family})
     gpus = gpus or _held(holders, {pid for one in listeners for pid in one.siblings})
     if not gpus:
