@@ -43,20 +43,21 @@ def opened(path: Path, passphrase: Secret) -> str:
 
 
 def shut(path: Path, key: Secret, passphrase: Secret) -> None:
-    """Write the key to the file, in the place of what was there, and open it again.
+    """Write the key to the file, in the place of what was there; what does not open again is not written.
 
     Raises:
-        SecretError: the library is not installed, or the file does not open again.
+        SecretError: the library is not installed, or what it made does not open again.
         FileError: it cannot be written.
     """
-    raw: bytes = _library().passphrase.encrypt(key.reveal().encode(), passphrase.reveal())
+    library = _library().passphrase
+    raw: bytes = library.encrypt(key.reveal().encode(), passphrase.reveal())
+    if library.decrypt(raw, passphrase.reveal()) != key.reveal().encode():
+        raise SecretError(f"{named(path)} would not open again as it was shut; nothing was written")
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         _replace(Path(os.path.realpath(path)), raw)
     except OSError as error:
         raise FileError(f"{shown(path)}: {error.strerror}") from error
-    if opened(path, passphrase) != key.reveal():
-        raise SecretError(f"{shown(path)} does not open again as it was shut")
 
 
 def is_there(path: Path) -> bool:
