@@ -114,6 +114,26 @@ def test_a_rotation_reaches_helpers_and_copies(machine: Machine, toolsync: Comma
     assert (json.loads(machine.read(SETTINGS))["apiKey"], toolsync("key", "print").out) == (KEY, f"{KEY}\n")
 
 
+def test_a_person_types_the_new_key_sees_what_changes_and_says_yes(
+    machine: Machine, toolsync: Command, both: Both, tmp_path: Path
+) -> None:
+    assert toolsync("key", "set", "--stdin", stdin=KEY).code == 0
+    assert toolsync(*APPLY).code == 0
+    machine.environ |= _service(tmp_path)
+    both.forget()
+    for answer, code, key in (("n\n", 2, KEY), ("y\n", 0, NEW)):
+        with terminal(machine, "key", "rotate", before=(SCRIPT,)) as screen:
+            screen.until("New key (nothing is shown): ").answer(f"{NEW}\n")
+            screen.until("Replace keyring:work? [y/N]: ").answer(answer)
+            assert (screen.ended(), NEW in screen.shown, "--- ~/service/settings.json" in screen.shown) == (
+                code,
+                False,
+                True,
+            )
+        assert json.loads(machine.read(SETTINGS))["apiKey"] == key
+    assert {sent for _, sent in both.came()} == {NEW}
+
+
 @dataclass
 class Seen:
     """What was seen of this machine's processes.

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from tests.acceptance.both import Both
 from tests.acceptance.machine import ADDRESS, KEY, Machine, Ran
@@ -18,6 +19,7 @@ from tests.acceptance.switch import CODEX, config, contents, furnished, settings
 from tests.conftest import needs, thorough
 from tests.keys import invented
 from tests.store.cc_switch import Home
+from toolsync.commands.schema import schema
 from toolsync.errors import KeyringLockedError
 from toolsync.masking import Secret
 from toolsync.secret.vault import MemoryVault
@@ -118,6 +120,7 @@ def test_each_tool_is_asked_afterwards_what_it_sends(
     assert [key for _, key in came] == [NEW] * len(came)
     assert len(came) == 5  # three dialects before, and two of them, which files hold the key for, after
     assert ran.json["data"]["asking"] == ["Claude Code"]
+    Draft202012Validator(schema("key rotate").data["content"]).validate(ran.json)
     assert ran.json["data"]["left"] == []
     assert keys_in(machine, switch) == {NEW}
 
@@ -496,6 +499,7 @@ def test_uses_are_listed_without_a_value(machine: Machine) -> None:
         ("found", "", "~/.bashrc", "line 1"),
     }
     assert (ran.code, KEY in ran.out, KEY in machine.toolsync("key", "uses").out) == (0, False, False)
+    Draft202012Validator(schema("key uses").data["content"]).validate(ran.json)
 
 
 def test_uses_of_a_key_that_nobody_can_read_are_not_guessed(machine: Machine) -> None:

@@ -85,7 +85,8 @@ def _typed_key(session: Session, *, stdin: bool, command: str = "key set") -> st
         return streams.typed_in()
     if not session.is_interactive:
         raise UsageError("nobody is there to type the key", hint=f"Pipe it in: `… | toolsync {command} --stdin`.")
-    typed: str = typer.prompt("Key (nothing is shown)", hide_input=True, err=True)
+    what = "New key" if command == "key rotate" else "Key"
+    typed: str = typer.prompt(f"{what} (nothing is shown)", hide_input=True, err=True)
     return typed
 
 
