@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from toolsync.commands.result import REFUSED, Message
-from toolsync.errors import PingFailedError, ToolsyncError
+from toolsync.errors import InterruptedRunError, PingFailedError, ToolsyncError
 from toolsync.masking import mask_key_shapes, masked_data
 
 
@@ -19,7 +19,7 @@ def envelope(
     return json.dumps(masked_data(whole), ensure_ascii=True, indent=2)
 
 
-_NO_COMMANDS = {"toolsync", "key", "profile"}
+_NO_COMMANDS = {"toolsync", "bench", "key", "profile"}
 """What is said when no command was found; only the envelope's own schema speaks of it."""
 
 
@@ -40,7 +40,9 @@ def enveloped(
 def _refusals(command: str, exit_code: int, messages: Sequence[Message]) -> Iterator[dict[str, str]]:
     """Why a command that has data was refused all the same: its problems."""
     kind = "PingFailedError" if command in ("ping", "models") else "PlanRefusedError"
-    for one in messages if exit_code == REFUSED else ():
+    if exit_code == InterruptedRunError.exit_code:
+        kind = "InterruptedRunError"
+    for one in messages if exit_code in (REFUSED, InterruptedRunError.exit_code) else ():
         if one.level == "problem":
             yield {"type": kind, "message": _said(one.text), "hint": _said(one.hint)}
 

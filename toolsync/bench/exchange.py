@@ -6,6 +6,7 @@ import ssl
 from array import array
 from collections.abc import Mapping
 from dataclasses import replace
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ import httpx
 from toolsync.bench import metrics, sse, tokens
 from toolsync.bench.record import Fault, Request, TokenSource
 from toolsync.bench.tokens import Reply
-from toolsync.bench.transport import STAMPS, ProxiedTransport, Stamps, StampingTransport
+from toolsync.bench.transport import STAMPS, ProxiedTransport, StampingTransport, Stamps
 from toolsync.value import frozen
 
 if TYPE_CHECKING:
@@ -51,7 +52,13 @@ class Exchange:
 class Sender:
     """Sends requests to one address; the key goes there and nowhere else, for nothing is redirected."""
 
-    def __init__(self, url: str, headers: Mapping[str, str], transport: StampingTransport | ProxiedTransport) -> None:
+    def __init__(
+        self,
+        url: str,
+        headers: Mapping[str, str],
+        transport: StampingTransport | ProxiedTransport,
+        timeout_seconds: float,
+    ) -> None:
         self._url, self.transport = httpx.URL(url), transport
         self._headers = {
             **headers,
@@ -59,7 +66,10 @@ class Sender:
             "accept": "text/event-stream",
             "accept-encoding": "identity",  # what is packed comes in lumps
         }
-        self._client = httpx.AsyncClient(transport=transport, follow_redirects=False, trust_env=False, timeout=None)
+        no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=()))  # one would lead all requests to one engine
+        self._client = httpx.AsyncClient(
+            transport=transport, follow_redirects=False, trust_env=False, cookies=no_cookies, timeout=timeout_seconds
+        )
 
     async def send(self, body: bytes, intended_ns: int | None = None) -> Exchange:
         """Send one request and wait for its reply. Whatever goes wrong is in the exchange."""

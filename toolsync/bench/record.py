@@ -277,8 +277,34 @@ class Record:
 
 
 def dumped(record: Record) -> bytes:
-    """The record as it lies in its file."""
-    return json.dumps({"schema": SCHEMA, **asdict(record)}, ensure_ascii=True, indent=1).encode() + b"\n"
+    """The record as it lies in its file: a request a line, for a repository."""
+    whole = asdict(record)
+    rungs = [_braced({**rung, "requests": _Lines(map(_json, rung["requests"]))}, 2) for rung in whole["rungs"]]
+    return f"{_braced({'schema': SCHEMA, **whole, 'rungs': _Lines(rungs)}, 0)}\n".encode()
+
+
+class _Lines(list[str]):
+    """JSON values of which each has a line of its own."""
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=True)
+
+
+def _braced(fields: Mapping[str, Any], indent: int) -> str:
+    """An object with a field a line."""
+    margin = " " * (indent + 1)
+    told = (f"{margin}{_json(name)}: {_spread(value, indent + 1)}" for name, value in fields.items())
+    return "{\n" + ",\n".join(told) + f"\n{' ' * indent}}}"
+
+
+def _spread(value: object, indent: int) -> str:
+    if not isinstance(value, _Lines):
+        return _json(value)
+    if not value:
+        return "[]"
+    margin = " " * (indent + 1)
+    return "[\n" + ",\n".join(f"{margin}{line}" for line in value) + f"\n{' ' * indent}]"
 
 
 def loaded(raw: bytes, name: str) -> Record:

@@ -130,6 +130,10 @@ def _spelled(request: httpx.Request) -> bytes:
     return b"\r\n".join([*lines, b"", request.content])
 
 
+_LONGEST = 10
+"""So many times the patience with silence is the patience with a whole reply: comments may come for ever."""
+
+
 class _StaleError(Exception):
     """The connection was closed before a byte of the answer came."""
 
@@ -202,8 +206,9 @@ class _Connection(asyncio.Protocol):
 
     def _look(self, loop: asyncio.AbstractEventLoop, patience_ns: int) -> None:
         """Give up if nothing has come for too long; look again when that could be so."""
-        silent_ns = perf_counter_ns() - self._heard_ns
-        if silent_ns < patience_ns:
+        now_ns = perf_counter_ns()
+        silent_ns = now_ns - self._heard_ns
+        if silent_ns < patience_ns and now_ns - self._t0_ns < _LONGEST * patience_ns:
             self._watch = loop.call_later((patience_ns - silent_ns) / 1e9, self._look, loop, patience_ns)
             return
         self._is_late = True

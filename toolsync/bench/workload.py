@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -55,7 +54,7 @@ def held(dialect: Dialect, output_tokens: int) -> dict[str, Any]:
     return {limit: output_tokens, "min_tokens": output_tokens, "ignore_eos": True, **usage}
 
 
-_OTHER_NAME = {"max_tokens": "max_completion_tokens"}
+OTHER_NAME = {"max_tokens": "max_completion_tokens"}
 """What newer models of OpenAI call it."""
 _LAST_RESORT = ("ignore_eos", "min_tokens", "stream_options", "max_tokens")
 """What is left out first where a server does not say what it dislikes: what fewest know."""
@@ -82,7 +81,7 @@ def without_refused(parameters: Mapping[str, Any], words: str) -> tuple[dict[str
 
 def _without(parameters: Mapping[str, Any], name: str) -> dict[str, Any]:
     left = {key: value for key, value in parameters.items() if key != name}
-    return left | ({_OTHER_NAME[name]: parameters[name]} if name in _OTHER_NAME else {})
+    return left | ({OTHER_NAME[name]: parameters[name]} if name in OTHER_NAME else {})
 
 
 TOLERANCE = 0.02
@@ -123,11 +122,6 @@ def prompt(words: int, seed: int, number: int) -> str:
     return f"{' '.join(drawn)}\n\n{_TASK}"
 
 
-def calibrated(workload: Workload, words: int) -> Workload:
-    """The same with prompts of so many words."""
-    return replace(workload, words=words)
-
-
 _TASK = "Go on with this list of words, one after another, and do not stop."
 _TASK_TOKENS = 24
 """What the task and a chat's template come to, about."""
@@ -158,4 +152,4 @@ summer sun table tail talk tall teach team ten test thick thin thing think three
 track trade train travel tree trip truck true turn twelve two type uncle under unit up use valley value view village
 visit voice wait walk wall want war warm wash watch water wave way weather week weight west wet wheel white wide wife
 wild wind window wing winter wish woman wood word work world write yard year yellow yes yet young zero
-""".split()
+""".split()  # noqa: SIM905  a line per word would be four pages

@@ -18,6 +18,7 @@ PARTS = {
     "keys": ("key",),
     "checking": ("check",),
     "environment": ("exec", "env", "hook"),
+    "benchmarking": ("bench",),
     "leaving": ("uninstall",),
 }
 """Which module beside this one holds which commands, in the order of the help; a test holds it against the modules."""

@@ -1,0 +1,250 @@
+"""The ladder: streams that send one request after the other, or requests at a rate, and how the client itself did."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from time import perf_counter_ns, process_time_ns
+
+from toolsync.bench import exchange as exchanges
+from toolsync.bench import metrics
+from toolsync.bench.exchange import Exchange, Sender
+from toolsync.bench.record import Client, Request, Rung, TokenSource
+from toolsync.bench.tokens import Reply
+from toolsync.bench.workload import Workload
+from toolsync.value import frozen
+
+PER_STREAM, LEAST = 3, 10
+"""A rung has three requests per stream, and ten at least."""
+
+Listener = Callable[[int, int, int | None], None]
+"""Told of each step of progress: the concurrency, the requests done, and how many there will be; None: who knows."""
+
+
+@frozen
+class Load:
+    """How hard a rung asks.
+
+    Attributes:
+        concurrency: streams; with a rate, the most requests that are under way at once.
+        requests_min: at least so many; None: as many as `count` says.
+        duration_seconds: at least so long; None: as its requests take.
+        rate: requests per second, started whatever came back; None: each stream waits for its reply.
+    """
+
+    concurrency: int
+    requests_min: int | None = None
+    duration_seconds: float | None = None
+    rate: float | None = None
+
+    @property
+    def count(self) -> int:
+        """How many requests there are at least."""
+        if self.requests_min is not None:
+            return max(self.requests_min, self.concurrency if self.rate is None else 1)
+        if self.duration_seconds is not None:
+            return self.concurrency if self.rate is None else 1
+        return max(PER_STREAM * self.concurrency, LEAST)
+
+
+class Sweep:
+    """Climbs the ladder with one sender; every request has a prompt of its own.
+
+    Attributes:
+        failures: what was said where requests went wrong: by fault, the first one's words, not fit to be shown.
+    """
+
+    def __init__(self, sender: Sender, workload: Workload, source: TokenSource, listener: Listener) -> None:
+        self._sender, self._workload, self._source, self._listener = sender, workload, source, listener
+        self._number = 0
+        self.failures: dict[str, str] = {}
+
+    async def rung(self, load: Load) -> Rung:
+        """Measure one rung; what warms it up is thrown away."""
+        await self._warm_up(load.concurrency)
+        run = _Run(load, self._sender, self._body, self._figures)
+        watch = _Watch(lambda: self._listener(load.concurrency, run.done, run.total))
+        started = datetime.now(UTC)
+        with _no_garbage_collection():
+            watch.start()
+            try:
+                await run.all()
+            finally:
+                watch.stop()
+            ended_ns = perf_counter_ns()
+        ended = datetime.now(UTC)
+        self._listener(load.concurrency, run.done, run.done)
+        requests = run.requests()
+        client = watch.client(ended_ns - run.started_ns, _skew_ms(requests, load))
+        return Rung(load.concurrency, run.started_ns, ended_ns, _told(started), _told(ended), requests, client)
+
+    async def _warm_up(self, concurrency: int) -> None:
+        """One request per stream, all at once: connections are opened, and the engine has seen so many."""
+        self._listener(concurrency, 0, None)
+        await asyncio.gather(*(self._sender.send(self._body()) for _ in range(concurrency)))
+
+    def _body(self) -> bytes:
+        self._number += 1
+        return self._workload.body(self._number)
+
+    def _figures(self, one: Exchange, origin_ns: int) -> Request:
+        found, reply = exchanges.figures(one, self._workload.dialect, self._source, origin_ns)
+        if found.fault:
+            self.failures.setdefault(found.fault, _words(one, reply))
+        return found
+
+
+def _words(one: Exchange, reply: Reply) -> str:
+    status = f"{one.status} " if one.status is not None else ""
+    return f"{status}{reply.error or one.words}".strip()
+
+
+def _told(moment: datetime) -> str:
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+_ROOM = 16 * 2**20
+"""Bytes of replies that wait for the end of their rung; what is more is read at once, and may delay others' stamps."""
+_HOPELESS = 10
+"""So many refusals, and nothing else, end a rung: more would only be a nuisance."""
+
+
+class _Run:
+    """The measured requests of one rung."""
+
+    def __init__(
+        self, load: Load, sender: Sender, body: Callable[[], bytes], figures: Callable[[Exchange, int], Request]
+    ) -> None:
+        self._load, self._sender, self._body, self._figures = load, sender, body, figures
+        self._bodies = [body() for _ in range(load.count)]
+        self._sent = self._held = self._refused = self._end_ns = self.started_ns = self.done = 0
+        self._waiting: list[Exchange] = []
+        self._read: list[Request] = []
+
+    @property
+    def total(self) -> int | None:
+        """How many there will be, as far as anybody knows."""
+        return None if self._load.duration_seconds is not None else self._load.count
+
+    def requests(self) -> tuple[Request, ...]:
+        """Their figures."""
+        self._read += [self._figures(one, self.started_ns) for one in self._waiting]
+        self._waiting.clear()
+        return tuple(sorted(self._read, key=lambda one: one.intended_ms))
+
+    async def all(self) -> None:
+        """Send them; closed loop or open."""
+        self.started_ns = perf_counter_ns()
+        self._end_ns = self.started_ns + round((self._load.duration_seconds or 0) * 1e9)
+        if self._load.rate is not None:
+            await self._at_rate(self._load.rate)
+        else:
+            await asyncio.gather(*(self._stream() for _ in range(self._load.concurrency)))
+
+    def _next(self, at_ns: int) -> bytes | None:
+        """The next request; None where there are enough."""
+        is_enough = self._sent >= self._load.count and at_ns >= self._end_ns
+        if is_enough or self._refused == self.done >= _HOPELESS:
+            return None
+        self._sent += 1
+        return self._bodies[self._sent - 1] if self._sent <= len(self._bodies) else self._body()
+
+    def _keep(self, one: Exchange) -> None:
+        self.done += 1
+        self._refused += bool(one.fault) or one.status != 200  # noqa: PLR2004  HTTP's own
+        self._held += len(one.body)
+        if self._held < _ROOM:
+            self._waiting.append(one)
+        else:
+            self._read.append(self._figures(one, self.started_ns))
+
+    async def _stream(self) -> None:
+        while (body := self._next(perf_counter_ns())) is not None:
+            self._keep(await self._sender.send(body))
+
+    async def _at_rate(self, rate: float) -> None:
+        room = asyncio.Semaphore(self._load.concurrency)
+        async with asyncio.TaskGroup() as tasks:
+            intended_ns = self.started_ns
+            while (body := self._next(intended_ns)) is not None:
+                wait_ns = intended_ns - perf_counter_ns()
+                if wait_ns > 0:
+                    await asyncio.sleep(wait_ns / 1e9)
+                await room.acquire()
+                tasks.create_task(self._one(body, intended_ns, room))
+                intended_ns = self.started_ns + round(self._sent / rate * 1e9)
+
+    async def _one(self, body: bytes, intended_ns: int, room: asyncio.Semaphore) -> None:
+        try:
+            self._keep(await self._sender.send(body, intended_ns))
+        finally:
+            room.release()
+
+
+def _skew_ms(requests: Sequence[Request], load: Load) -> float | None:
+    """From the first to the last start of the first wave; at a rate there is none."""
+    starts = [one.t0_ms for one in requests[: load.concurrency] if one.t0_ms is not None]
+    return max(starts) - min(starts) if load.rate is None and starts else None
+
+
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    """A collection takes milliseconds, in which nothing is stamped."""
+    was_enabled = gc.isenabled()
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+        if was_enabled:
+            gc.enable()
+
+
+_TICK_SECONDS = 0.01
+_TICKS_PER_LOOK = 25
+_BUSY = 0.8
+_LATE_MS = 2.0
+"""From these on, a rung's figures are the client's own."""
+
+
+class _Watch:
+    """How late the event loop is, and how busy the process, while a rung lasts; and who is told of the progress."""
+
+    def __init__(self, look: Callable[[], None]) -> None:
+        self._look = look
+        self._lags = array("q")
+        self._timer: asyncio.TimerHandle | None = None
+        self._cpu_ns = 0
+
+    def start(self) -> None:
+        self._cpu_ns = process_time_ns()
+        self._expect()
+
+    def _expect(self) -> None:
+        loop = asyncio.get_running_loop()
+        due_ns = perf_counter_ns() + round(_TICK_SECONDS * 1e9)
+        self._timer = loop.call_later(_TICK_SECONDS, self._tick, due_ns)
+
+    def _tick(self, due_ns: int) -> None:
+        self._lags.append(max(0, perf_counter_ns() - due_ns))
+        if len(self._lags) % _TICKS_PER_LOOK == 0:
+            self._look()
+        self._expect()
+
+    def stop(self) -> None:
+        self._cpu_ns = process_time_ns() - self._cpu_ns
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def client(self, took_ns: int, skew_ms: float | None) -> Client:
+        """How it did."""
+        share = self._cpu_ns / max(1, took_ns)
+        lag_ms = metrics.percentile(sorted(self._lags), 99) / 1e6 if self._lags else 0.0
+        is_limit = share > _BUSY or lag_ms > _LATE_MS
+        return Client(round(share, 4), round(lag_ms, 4), skew_ms, is_limit)

@@ -1,0 +1,158 @@
+"""`bench`: measure, and look at what was measured."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from toolsync import measurement, screen
+from toolsync.cli.context import Json, ProfileName, help_app, run, show
+from toolsync.commands.result import Result
+from toolsync.errors import UsageError
+
+app = typer.Typer()
+bench_app = help_app("Measure a gateway, before and after.")
+app.add_typer(bench_app, name="bench")
+
+Csv = Annotated[bool, typer.Option("--csv", help="The figures as CSV on stdout, and nothing else.")]
+Markdown = Annotated[bool, typer.Option("--markdown", help="A table to paste, and nothing else.")]
+
+
+@bench_app.command("run")
+def bench_run(
+    profile: ProfileName = None,
+    dialect: Annotated[str, typer.Option("--dialect", help="chat, responses or messages.")] = "chat",
+    model: Annotated[str | None, typer.Option("--model", help="Instead of the profile's.")] = None,
+    concurrency: Annotated[str, typer.Option("--concurrency", "-c", help="Default: 1,2,4,8,16,32.")] = "",
+    tokens: Annotated[str, typer.Option("--tokens", help="In and out.")] = "512,256",
+    requests: Annotated[int | None, typer.Option("--requests", min=1, help="A rung's; default: max(3C, 10).")] = None,
+    duration: Annotated[float | None, typer.Option("--duration", min=0.1, help="Seconds a rung lasts.")] = None,
+    rate: Annotated[float | None, typer.Option("--rate", min=0.001, help="Open loop: requests a second.")] = None,
+    label: Annotated[str | None, typer.Option("--label", help="What to call the run.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Keep the record here, too.")] = None,
+    gpu_ssh: Annotated[str, typer.Option("--gpu-ssh", help="Read GPU memory on this host.")] = "",
+    dcgm_url: Annotated[str, typer.Option("--dcgm-url", help="… from this exporter.")] = "",
+    metrics_url: Annotated[str, typer.Option("--metrics-url", help="The engine's KV cache, too.")] = "",
+    csv: Csv = False,
+    markdown: Markdown = False,
+    json: Json = False,
+) -> None:
+    """Measure TTFT, tokens/s and GPU memory."""
+    from toolsync.commands import bench as command
+
+    _stop_at_two(csv=csv, markdown=markdown, json=json)
+    if dialect not in command.DIALECTS:
+        raise UsageError(f"there is no dialect '{dialect}'", hint=f"There are: {', '.join(command.DIALECTS)}.")
+    lengths = _numbers("--tokens", tokens)
+    if len(lengths) != 2:  # noqa: PLR2004  in and out
+        raise UsageError("--tokens wants two numbers", hint="For example `--tokens 512,256`: in and out.")
+    wish = command.Wish(
+        profile,
+        dialect,
+        model,
+        _numbers("--concurrency", concurrency) if concurrency else None,
+        (lengths[0], lengths[1]),
+        requests,
+        duration,
+        rate,
+        label,
+        out,
+        {"ssh": gpu_ssh, "dcgm_url": dcgm_url, "metrics_url": metrics_url},
+    )
+    progress = _Progress(is_shown=not json and sys.stderr.isatty())
+    try:
+        result = command.run(run.session(), wish, progress)
+    finally:
+        progress.end()
+    _shown(result, csv=csv, markdown=markdown)
+
+
+@bench_app.command("list")
+def bench_list(json: Json = False) -> None:
+    """List the records that are here."""
+    from toolsync.commands.bench import list_
+
+    show(list_(run.session()))
+
+
+@bench_app.command("show")
+def bench_show(
+    record: Annotated[str, typer.Argument(help="An id, the beginning of one, a label, or a file.")],
+    csv: Csv = False,
+    markdown: Markdown = False,
+    json: Json = False,
+) -> None:
+    """Show a record in figures."""
+    from toolsync.commands.bench import show as command
+
+    _stop_at_two(csv=csv, markdown=markdown, json=json)
+    _shown(command(run.session(), record), csv=csv, markdown=markdown)
+
+
+def _stop_at_two(**forms: bool) -> None:
+    chosen = [f"--{name}" for name, is_chosen in forms.items() if is_chosen]
+    if len(chosen) > 1:
+        raise UsageError(f"{' and '.join(chosen)} are two forms of one answer", hint="Choose one.")
+
+
+def _shown(result: Result, *, csv: bool, markdown: bool) -> None:
+    if not csv and not markdown:
+        show(result)
+        return
+    run.exit_code = result.exit_code
+    text = measurement.csv_text(result.data["run"]) if csv else measurement.markdown_text(result.data["run"])
+    screen.stdout().put(text)
+    from toolsync.render import message_lines
+
+    screen.stderr().show(message_lines(result.messages))
+
+
+_MOST_STREAMS = 4096
+
+
+def _numbers(option: str, text: str) -> tuple[int, ...]:
+    """Numbers with commas between them."""
+    words = [word.strip() for word in text.split(",")]
+    if not all(word.isascii() and word.isdecimal() and int(word[:9]) > 0 for word in words):
+        raise UsageError(f"{option} wants whole numbers with commas between them", hint=f"For example `{option} 1,8`.")
+    if option == "--concurrency" and any(int(word[:9]) > _MOST_STREAMS for word in words):
+        raise UsageError(f"{option}: more than {_MOST_STREAMS} streams are for a distributed engine", hint=_FURTHER)
+    return tuple(int(word[:9]) for word in words)
+
+
+_FURTHER = "The README says which, and how its figures relate."
+
+
+class _Progress:
+    """A line on a terminal that is written over a few times a second: what draws more takes milliseconds of a rung."""
+
+    def __init__(self, *, is_shown: bool) -> None:
+        self._is_shown = is_shown
+        self._width = 0
+
+    def __call__(self, concurrency: int, done: int, total: int | None) -> None:
+        if not self._is_shown:
+            return
+        if total is None:
+            text = f"concurrency {concurrency}: {f'{done} requests' if done else 'warming up'}"
+        else:
+            filled = _BAR * done // max(1, total)
+            text = f"concurrency {concurrency}: [{'#' * filled}{'.' * (_BAR - filled)}] {done}/{total}"
+        self._write(f"\r{text.ljust(self._width)}")
+        self._width = len(text)
+
+    def end(self) -> None:
+        """Leave nothing behind."""
+        if self._width:
+            self._write(f"\r{' ' * self._width}\r")
+
+    @staticmethod
+    def _write(text: str) -> Any:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+
+
+_BAR = 30

@@ -1,0 +1,227 @@
+"""Measurements for people: tables for a terminal, for a spreadsheet and for a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from toolsync.masking import masked, on_one_line
+from toolsync.screen import Line, sentence
+from toolsync.tables import columns
+
+UNKNOWN = "—"
+"""What nobody knows; it is never 0."""
+
+
+def run_lines(data: Mapping[str, Any]) -> Iterator[Line]:
+    """A run: what was asked of whom, and a row for each rung."""
+    run = data["run"]
+    yield Line(f"{run['id']}  {run['label']}".rstrip(), "place")
+    yield from map(sentence, _about(run))
+    yield Line("")
+    yield from columns(rows(run), heads(run))
+    yield Line("")
+    yield from _remarks(run)
+    for file in data.get("files", ()):
+        yield Line(f"Kept: {file}", "dim")
+
+
+def list_lines(data: Mapping[str, Any]) -> Iterator[Line]:
+    """The records that are here."""
+    if not data["records"]:
+        yield Line("There is no record yet: `toolsync bench run` makes one.")
+        return
+    told = [
+        (one["id"], one["label"], one["model"], one["dialect"], ",".join(map(str, one["ladder"][: one["finished"]])))
+        for one in data["records"]
+    ]
+    yield from columns(told, ("Record", "Label", "Model", "Dialect", "Concurrency"))
+
+
+def _about(run: Mapping[str, Any]) -> Iterator[str]:
+    target, asked, client = run["target"], run["parameters"], run["environment"]
+    yield (
+        f"{target['model']} by {target['dialect']} at {target['path']} ({target['host_kind']} {target['origin']}): "
+        f"{asked['prompt_tokens']} tokens in, {asked['output_tokens']} out."
+    )
+    held = ", ".join(asked["accepted"]) or "nothing"
+    refused = f"; not taken: {', '.join(asked['refused'])}" if asked["refused"] else ""
+    yield f"Output held by {held}{refused}. Tokens counted by {_SOURCES[run['token_source']]}."
+    opened = f"; a connection takes {run['connect_ms']:.1f} ms to open" if run["connect_ms"] is not None else ""
+    yield f"Client: {_TRANSPORTS[client['transport']]}, {client['loop']}, Python {client['python']}{opened}."
+
+
+_SOURCES = {
+    "usage": "the server (usage)",
+    "continuous-usage": "the server, chunk by chunk",
+    "events": "nobody: chunks are counted (~)",
+}
+_TRANSPORTS = {"own": "its own transport", "httpx": "httpx's transport through a proxy"}
+
+
+# The table.
+
+
+def heads(run: Mapping[str, Any]) -> list[str]:
+    """What the columns of `rows` are."""
+    thought = ["TTFO p50 ms"] if _thinks(run) else []
+    gap = "Gap" if _is_lumpy(run) else "ITL"
+    return [
+        *("Concurrency", "Requests", "TTFT p50 ms", "p90", "p99", *thought, f"{gap} p50 ms", "p99", "TPOT p50 ms"),
+        *("Tokens/s", "per request", "GPU MiB peak", "delta", "Client"),
+    ]
+
+
+def rows(run: Mapping[str, Any]) -> list[list[str]]:
+    """A row for each rung."""
+    is_guessed = run["token_source"] == "events"  # noqa: S105  tokens of a model
+    return [_row(rung, thinks=_thinks(run), is_guessed=is_guessed) for rung in run["rungs"]]
+
+
+def _row(rung: Mapping[str, Any], *, thinks: bool, is_guessed: bool) -> list[str]:
+    ttft, itl = rung["ttft_ms"], rung["itl_ms"]
+    about = "~" if is_guessed else ""
+    peaks = [gpu["peak_mib"] for gpu in rung["gpus"]]
+    deltas = [gpu["delta_mib"] for gpu in rung["gpus"]]
+    return [
+        str(rung["concurrency"]),
+        _requests(rung),
+        _figure(ttft["p50"]),
+        _figure(ttft["p90"]),
+        _figure(ttft["p99"]),
+        *([_figure(rung["ttfo_ms"]["p50"])] if thinks else []),
+        _figure(itl["p50"], 2),
+        _figure(itl["p99"], 2),
+        _figure(rung["tpot_ms"]["p50"], 2),
+        about + _figure(rung["system_tokens_per_s"]),
+        about + _figure(rung["request_tokens_per_s"]),
+        " + ".join(_figure(peak, 0) for peak in peaks) or UNKNOWN,
+        " + ".join(_figure(delta, 0) for delta in deltas) or UNKNOWN,
+        "the limit" if rung["client"]["is_limit"] else "ok",
+    ]
+
+
+def _requests(rung: Mapping[str, Any]) -> str:
+    odd = [f"{rung[name]} {name}" for name in ("failed", "short") if rung[name]]
+    return ", ".join([str(rung["ok"]), *odd])
+
+
+def _figure(value: float | None, digits: int = 1) -> str:
+    return UNKNOWN if value is None else f"{value:.{digits}f}"
+
+
+def _thinks(run: Mapping[str, Any]) -> bool:
+    """Whether an answer begins later than the first token."""
+    return any(rung["ttfo_ms"]["p50"] != rung["ttft_ms"]["p50"] for rung in run["rungs"])
+
+
+_LUMPY = 1.05
+
+
+def _is_lumpy(run: Mapping[str, Any]) -> bool:
+    """Whether chunks hold several tokens, so that the gaps between them are none between tokens."""
+    return any((rung["tokens_per_chunk"] or 0) > _LUMPY for rung in run["rungs"])
+
+
+def _remarks(run: Mapping[str, Any]) -> Iterator[Line]:
+    for rung in run["rungs"]:
+        yield from _rung_remarks(rung)
+    if any(rung["ttft_ms"]["n"] > 0 and rung["ttft_ms"]["p99"] is None for rung in run["rungs"]):
+        yield sentence(f"{UNKNOWN} for p99: fewer than 100 requests, of which it would be the slowest.", "dim")
+    if run["gpu"]["reason"]:
+        yield sentence(f"GPU memory: {run['gpu']['reason']}", "dim")
+    yield from (sentence(note, "dim") for note in run["notes"])
+
+
+def _rung_remarks(rung: Mapping[str, Any]) -> Iterator[Line]:
+    at, client = f"Concurrency {rung['concurrency']}", rung["client"]
+    if client["is_limit"]:
+        busy = f"{client['cpu_share']:.0%} of a processor, its loop up to {client['loop_lag_p99_ms']:.1f} ms late"
+        yield sentence(f"{at}: this client was the limit ({busy}); the figures are its own.", "look")
+    if rung["short"]:
+        yield sentence(f"{at}: {rung['short']} of {rung['ok']} replies were shorter than asked.", "look")
+    if (rung["tokens_per_chunk"] or 0) > _LUMPY:
+        yield sentence(f"{at}: {rung['tokens_per_chunk']:.2f} tokens per chunk, so gaps are between chunks.", "dim")
+    if (rung["cached_share"] or 0) > _CACHED:
+        yield sentence(f"{at}: {rung['cached_share']:.0%} of the prompts came out of the server's cache.", "look")
+
+
+_CACHED = 0.05
+"""A template's first words are alike in all prompts, and may be cached; more than that may not."""
+
+
+# For other programs.
+
+
+def csv_text(run: Mapping[str, Any]) -> str:
+    """The table as CSV, nothing in it a formula."""
+    import csv  # only where it is asked for
+    import io
+
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\r\n")  # RFC 4180
+    writer.writerow(["Record", "Label", *map(_plain, _flat(run)[0])])
+    for row in _flat(run)[1]:
+        writer.writerow([_plain(run["id"]), _plain(run["label"]), *row])
+    return text.getvalue()
+
+
+_FLAT = ("ttft_ms", "ttfo_ms", "tpot_ms", "itl_ms", "e2e_ms", "dispatch_ms")
+_COUNTS = ("ok", "failed", "short")
+_RATES = (
+    *("system_tokens_per_s", "steady_tokens_per_s", "request_tokens_per_s", "tokens_per_chunk"),
+    *("prompt_tokens", "cached_share"),
+)
+
+
+def _flat(run: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """All figures, each in a column of its own, unknown ones empty."""
+    spreads = [(name, part) for name in _FLAT for part in ("n", "p50", "p90", "p99", "mean")]
+    names = ["concurrency", *_COUNTS, *(f"{name}_{part}" for name, part in spreads), *_RATES]
+    names += ["client_cpu_share", "client_loop_lag_p99_ms", "client_is_limit", "gpu_peak_mib", "gpu_delta_mib"]
+    told = []
+    for rung in run["rungs"]:
+        client = rung["client"]
+        values = [rung["concurrency"], *(rung[name] for name in _COUNTS)]
+        values += [*(rung[name][part] for name, part in spreads), *(rung[name] for name in _RATES)]
+        values += [client["cpu_share"], client["loop_lag_p99_ms"], client["is_limit"]]
+        values += [_sum([gpu[name] for gpu in rung["gpus"]]) for name in ("peak_mib", "delta_mib")]
+        told.append(["" if value is None else str(value) for value in values])
+    return names, told
+
+
+def _sum(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known and len(known) == len(values) else None
+
+
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")
+"""How a cell begins that a spreadsheet would carry out (OWASP, "CSV Injection")."""
+
+
+def _plain(text: str) -> str:
+    """Text from outside as a cell."""
+    clean = on_one_line(masked(text))
+    return f"'{clean}" if clean.lstrip().startswith(_FORMULAS) else clean
+
+
+def markdown_text(run: Mapping[str, Any]) -> str:
+    """The table for a page, with what must be known of it."""
+    lines = [f"**{_escaped(run['label'] or run['id'])}** ({_escaped(run['target']['model'])})", ""]
+    lines += [_barred(heads(run)), _barred(["---:"] * len(heads(run)))]
+    lines += [_barred(row) for row in rows(run)]
+    lines += ["", *(_escaped(text) for text in _about(run)), ""]
+    lines += [f"- {_escaped(line.text)}" for line in _remarks(run)]
+    return "\n".join(lines) + "\n"
+
+
+def _barred(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(_escaped(cell) if not cell.startswith('---') else cell for cell in cells)} |"
+
+
+_MARKUP = str.maketrans({**{mark: f"\\{mark}" for mark in "\\`*_[]|#"}, "<": "&lt;", "&": "&amp;", ">": "&gt;"})
+
+
+def _escaped(text: str) -> str:
+    """Text from outside as text: no markup, no HTML."""
+    return on_one_line(masked(text)).translate(_MARKUP)
