@@ -1,6 +1,6 @@
 /* A libnvidia-ml.so.1 for the real nvidia-ml-py, driven by the environment, which is read at every call:
-   FAKE_NVML_MODE   ok, notsupported, nodriver, wddm, mig, v2fails (as in WSL), lost (from the 25th reading on)
-   FAKE_NVML_USED   MiB, by reading, the last one ever after: "1000,1500,1200"
+   FAKE_NVML_MODE   ok, notsupported, nodriver, wddm, mig, v2fails (as in WSL), lost
+   FAKE_NVML_USED   MiB
    FAKE_NVML_COUNT  of GPUs, at most 2
    FAKE_NVML_PID    who holds memory on the last GPU; unset: nobody
    Built with -DNOV2 it is a driver from before version 2 of the memory's structure. */
@@ -27,17 +27,10 @@ static const char *said(const char *name, const char *otherwise) {
 
 static int is(const char *mode) { return !strcmp(said("FAKE_NVML_MODE", "ok"), mode); }
 
-static int readings;
-
-static unsigned long long used(void) { /* the reading's own figure, or the last that there is */
-    const char *at = said("FAKE_NVML_USED", "1000");
-    for (int left = readings++; left > 0 && strchr(at, ','); left--) at = strchr(at, ',') + 1;
-    return strtoull(at, NULL, 10) * MIB;
-}
+static unsigned long long used(void) { return strtoull(said("FAKE_NVML_USED", "1000"), NULL, 10) * MIB; }
 
 Result nvmlInitWithFlags(unsigned flags) {
     (void)flags;
-    readings = 0;
     return is("nodriver") ? NO_DRIVER : OK;
 }
 Result nvmlInit_v2(void) { return nvmlInitWithFlags(0); }
@@ -94,7 +87,7 @@ Result nvmlDeviceGetMigDeviceHandleByIndex(Device device, unsigned index, Device
 Result nvmlDeviceGetMemoryInfo(Device device, Memory1 *memory) {
     (void)device;
     if (is("notsupported")) return NOT_SUPPORTED;
-    if (is("lost") && readings > 24) return LOST;
+    if (is("lost")) return LOST;
     memory->total = TOTAL;
     memory->used = used() + RESERVED; /* as drivers since R510 do */
     memory->free = memory->total - memory->used;
@@ -105,7 +98,7 @@ Result nvmlDeviceGetMemoryInfo_v2(Device device, Memory2 *memory) {
     (void)device;
     if (is("notsupported")) return NOT_SUPPORTED;
     if (is("v2fails")) return UNKNOWN;
-    if (is("lost") && readings > 24) return LOST;
+    if (is("lost")) return LOST;
     memory->total = TOTAL;
     memory->reserved = RESERVED;
     memory->used = used();

@@ -22,7 +22,7 @@ PARTS = [f"MIG-00000000-0000-0000-0000-00000000000{n}" for n in range(2)]
 TOTAL, RESERVED = 143771.0, 600.0
 
 MODES = {
-    "peak": f"FAKE_NVML_USED={'1000,' * 20}1500,1200;FAKE_NVML_SECONDS=0.5",
+    "peak": "FAKE_NVML_USED=1000|FAKE_NVML_USED=1500|FAKE_NVML_USED=1200",
     "two": "FAKE_NVML_COUNT=2;FAKE_NVML_PID=@",
     "wddm": "FAKE_NVML_MODE=wddm;FAKE_NVML_PID=@",
     "a-stranger": "FAKE_NVML_PID=1",
@@ -30,11 +30,11 @@ MODES = {
     "parts": "FAKE_NVML_MODE=mig",
     "unified": "FAKE_NVML_MODE=notsupported",
     "wsl": "FAKE_NVML_MODE=v2fails",
-    "lost": f"FAKE_NVML_MODE=lost;FAKE_NVML_USED={'700,' * 20}900;FAKE_NVML_SECONDS=0.5",
+    "lost": "FAKE_NVML_USED=700;FAKE_NVML_MODE=ok|FAKE_NVML_USED=900|FAKE_NVML_MODE=lost",
     "no-driver": "FAKE_NVML_MODE=nodriver",
     "no-gpu": "FAKE_NVML_COUNT=0",
 }
-"""By name; `@` is the process that answers. Many equal figures first: the rung begins some readings after the first."""
+"""By name; `@` is the process that answers; what stands behind a bar changes during the rung."""
 
 
 @pytest.fixture(scope="module")
