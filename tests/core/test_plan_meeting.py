@@ -135,8 +135,12 @@ def test_undo_is_refused_where_nothing_of_ours_can_go_alone() -> None:
     own = World("{}")
     own.run(row("t", [Edit(("a",), 1)], **needs_a))
     own.edit(("b",), 1)
-    with pytest.raises(PlanRefusedError, match="t would not accept it: 'a' is missing"):
+    with pytest.raises(PlanRefusedError, match="t would not accept it: 'a' is missing") as refused:
         own.plan(row("t", **needs_a))
+    assert refused.value.hint.startswith("Put a value of your own there first, which stays: ")
+    own.edit(("a",), 2)
+    own.run(row("t", **needs_a))
+    assert (own.document.data, own.memory) == ({"a": 2, "b": 1}, None)
 
 
 REFUSED: dict[str, tuple[str, str]] = {

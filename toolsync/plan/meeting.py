@@ -30,7 +30,7 @@ def stop_at_breach(document: Document, rows: Sequence[Row], place: Place) -> Non
     for row in rows:
         said = complaint(row, document) if row.edits else None
         if said:
-            raise _refusal(row, place, said)
+            raise _refusal(row, place, said, f"Mend that in the file first: {_HARM}")
 
 
 def widened(document: Document, present: Document, row: Row, known: LayerMemory, place: Place) -> Laid:
@@ -59,7 +59,7 @@ def widened(document: Document, present: Document, row: Row, known: LayerMemory,
             continue
         if complaint(row, narrower) is None:
             return Laid(narrower, left=(Left(row.tool, path, reason),))
-    raise _refusal(row, place, said)
+    raise _refusal(row, place, said, f"Put a value of your own there first, which stays: {_HARM}")
 
 
 def _containers(document: Document, present: Document, known: LayerMemory) -> Iterator[tuple[KeyPath, str]]:
@@ -74,8 +74,8 @@ def _containers(document: Document, present: Document, known: LayerMemory) -> It
             yield path, "went whole, with what was added to it: it cannot stand without what toolsync wrote there"
 
 
-def _refusal(row: Row, place: Place, said: str) -> PlanRefusedError:
-    return PlanRefusedError(
-        f"{place}: {row.tool} would not accept it: {said}",
-        hint="Mend that in the file first: a tool may take a file that breaks its rules for empty, and overwrite it.",
-    )
+_HARM = "a tool may take a file that breaks its rules for empty, and overwrite it."
+
+
+def _refusal(row: Row, place: Place, said: str, hint: str) -> PlanRefusedError:
+    return PlanRefusedError(f"{place}: {row.tool} would not accept it: {said}", hint=hint)
