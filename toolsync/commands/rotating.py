@@ -18,13 +18,12 @@ from toolsync.commands.pinging import Pinged, failures, ping_all
 from toolsync.commands.result import DONE, PROBLEM, Message, Result
 from toolsync.commands.rotate import Rotation
 from toolsync.commands.sending import sent
-from toolsync.commands.turning import Turn
+from toolsync.commands.turning import Turn, forget
 from toolsync.doctor.remedy import is_about_key
 from toolsync.document.keypath import spell
 from toolsync.errors import PingFailedError, ToolsyncError
 from toolsync.masking import printable
 from toolsync.remembered import ANYTHING
-from toolsync.secret import former
 from toolsync.session import Session
 from toolsync.transaction import lock
 
@@ -63,8 +62,9 @@ def execute(rotation: Rotation, *, ping: bool = True) -> Result:
     session, change = rotation.session, rotation.change
     stop_at_exposed(session, rotation.files.files)
     pinged = _tried(rotation) if ping else ()
+    known, what = registry.tools(session.config.parent), described(rotation)
     turn = _turned(rotation)
-    known, memory = registry.tools(session.config.parent), memories.read(memories.path_in(session.state))
+    memory = memories.read(memories.path_in(session.state))
     tools = [known[name] for name in sorted(remembered_tools(memory)) if name in known]
     after = tuple(one for profile in rotation.profiles for one in sent(session, profile, tools, change.new, ping=ping))
     old = rotation.old if rotation.old != change.new else None
@@ -80,7 +80,7 @@ def execute(rotation: Rotation, *, ping: bool = True) -> Result:
         *_farewell(rotation, turn, is_well=not (_is_read(left) or any(one.is_problem for one in after))),
     )
     data = {
-        **described(rotation),
+        **what,
         "changed": rotation.old != change.new,
         "written": sum(file.is_change for file in rotation.files.files),
         "pings": [one.data() for one in pinged],
@@ -162,14 +162,17 @@ def _forgotten_at_once(rotation: Rotation, turn: Turn) -> bool:
     """Whether the key that was replaced is not kept at all, as was asked for."""
     if rotation.change.days > 0 or not turn.kept.entry:
         return False
-    with lock.held(rotation.session.state, _WAIT_SECONDS):
-        return former.forgotten(rotation.session.state, rotation.change.name, rotation.session.open_vault())
+    try:
+        return forget(rotation.session, rotation.change.name)
+    except ToolsyncError as error:
+        turn.problem = error.message
+        return False
 
 
 def _turn_messages(turn: Turn) -> Iterator[Message]:
     if turn.problem:
         text = f"what was kept of the rotation before is still in the keyring: {turn.problem}"
-        yield Message("warning", text, "The next rotation removes it.")
+        yield Message("warning", text, "The next rotation removes it, and so does `toolsync key forget`.")
 
 
 def _left_messages(left: Iterable[Leftover]) -> Iterator[Message]:
