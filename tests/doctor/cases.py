@@ -26,6 +26,7 @@ import tomlkit
 from tests.acceptance.machine import enter
 from tests.conftest import needs
 from tests.doctor.listeners import Asked, Listeners, listening
+from tests.doctor.vocabulary import understood
 from tests.key_print import program
 from toolsync import resources
 from toolsync.__main__ import main
@@ -115,6 +116,7 @@ class Stage:
 @contextmanager
 def realised(place: Path, case: Data, *, fixed: bool = False) -> Iterator[Stage]:
     """The case's listeners, files, variables and process; with `fixed`, as it is once it is mended."""
+    case = understood(case)
     with listening(case["server_behaviour"]["listeners"]) as listeners:
         stage = Stage(place, case, listeners)
         for folder in (stage.home, stage.project):

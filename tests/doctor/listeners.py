@@ -207,15 +207,15 @@ class _Handler(BaseHTTPRequestHandler):
     def _stream(self, reply: Data) -> None:
         """The events, with their gaps; all at once at the end where something buffers them."""
         gap = reply.get("event_gap_s", 0)
-        events = [f"{event}\n\n".encode() for event in reply["sse"]]
+        events = [f"{event}\n\n".encode() for event in reply["sse"][: reply.get("end_after", len(reply["sse"]))]]
         if reply.get("buffered"):
             time.sleep(gap * len(events))
             events, gap = [b"".join(events)], 0
         for number, event in enumerate(events):
-            time.sleep(gap if number else 0)
+            time.sleep(reply.get("stall_s", 30) if number == reply.get("stall_after") else gap if number else 0)
             self.wfile.write(event)
             self.wfile.flush()
-        time.sleep(reply.get("stall_s", 0))
+        time.sleep(0 if "stall_after" in reply else reply.get("stall_s", 0))
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
         """What is no HTTP gets no answer."""
@@ -249,7 +249,7 @@ def _chosen(server: _Server, request: Asked, said: Data) -> Data:
     routes = [
         (number, route)
         for number, route in enumerate(said.get("routes", ()))
-        if route["method"] == request.method and _is_at(route["path"], path)
+        if route["method"] in (request.method, "*") and _is_at(route["path"], path)
     ]
     auth = said.get("auth")
     if auth and (routes or auth.get("before_routing")) and not _is_let_in(auth, request):

@@ -7,6 +7,7 @@ import gzip
 import json
 import time
 import tracemalloc
+import zlib
 from functools import cache
 from itertools import repeat
 from pathlib import Path
@@ -51,6 +52,21 @@ def test_what_is_packed_small_does_not_come_out_large(layers: int) -> None:
     assert heard.answer is not None
     assert heard.is_left
     assert most < 2**25
+
+
+PACKED = {
+    "gzip": ("gzip", gzip.compress(BODY)),
+    "zlib": ("deflate", zlib.compress(BODY)),
+    "bare": ("deflate", zlib.compress(BODY, wbits=-15)),
+    "twice": ("deflate, gzip", gzip.compress(zlib.compress(BODY))),
+    "what nobody knows": ("zz", BODY),
+}
+
+
+@pytest.mark.parametrize(("encoding", "body"), PACKED.values(), ids=PACKED)
+def test_what_is_packed_comes_out_as_it_was(encoding: str, body: bytes) -> None:
+    with scripted([_answer("200 OK", body, Content_Encoding=encoding.encode())]) as server:
+        assert send("GET", f"{server.base_url}/models", None, {}, QUICK).body == BODY
 
 
 DRIPPING = {"headers": [HEAD, *repeat(b"X-A: a\r\n", 100)], "comments": [HEAD, b"\r\n", *repeat(b": keep\n\n", 100)]}

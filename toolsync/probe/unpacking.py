@@ -21,7 +21,7 @@ def unpacked(answer: httpx.Response, limit: int) -> Iterator[bytes]:
     """
     import httpx
 
-    layers, left = [_Layer() for _ in _packings(answer)], limit
+    layers, left = [_Layer(name) for name in reversed(_packings(answer))], limit
     for raw in answer.iter_raw():
         try:
             piece, is_cut = _through(layers, raw, limit)
@@ -41,20 +41,20 @@ def _packings(answer: httpx.Response) -> list[str]:
 class _Layer:
     """One packing, of gzip's or zlib's form, or bare."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
         self._inner = zlib.decompressobj(zlib.MAX_WBITS | 32)
-        self._is_first = True
+        self._may_be_bare = name == "deflate"  # with some servers it is
 
     def __call__(self, raw: bytes, limit: int) -> tuple[bytes, bool]:
         """What comes out, and whether more would."""
         try:
             piece = self._inner.decompress(raw, limit)
         except zlib.error:
-            if not self._is_first:
+            if not self._may_be_bare:
                 raise
-            self._inner = zlib.decompressobj(-zlib.MAX_WBITS)  # "deflate" is bare with some servers
+            self._inner = zlib.decompressobj(-zlib.MAX_WBITS)
             piece = self._inner.decompress(raw, limit)
-        self._is_first = self._is_first and not raw
+        self._may_be_bare = self._may_be_bare and not raw
         return piece, bool(self._inner.unconsumed_tail)
 
 
