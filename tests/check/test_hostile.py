@@ -308,3 +308,36 @@ def test_a_profile_in_any_folder_does_not_make_that_folder_ours(furnished: Machi
     furnished.profile()
     furnished.write("photos/a/b.txt", KEY)
     assert _check(furnished)["data"]["findings"] == []
+
+
+def test_a_linked_work_tree_is_looked_at_whole(furnished: Machine) -> None:
+    home = Home(furnished.home)
+    home.repository("main")
+    home.write("main/a.txt", "nothing")
+    home.git("main", "add", ".")
+    home.git("main", "commit", "-q", "-m", "x")
+    furnished.project.rmdir()
+    home.git("main", "worktree", "add", "-q", "../project")
+    home.git("project", "remote", "add", "origin", f"https://x:{SHAPED['github']}@github.com/x/y")
+    ran = furnished.toolsync("check", "--json")
+    assert ran.json["data"]["not_looked_at"] == []
+    assert [one["shown"] for one in ran.json["data"]["findings"]] == ["~/main/.git/config"]
+
+
+def test_repositories_inside_are_named_and_ignored_settings_are_looked_at(furnished: Machine) -> None:
+    home = Home(furnished.home)
+    home.repository("project")
+    home.write("project/sub/x.txt", "nothing")
+    home.repository("project/sub")
+    home.git("project/sub", "add", ".")
+    home.git("project/sub", "commit", "-q", "-m", "x")
+    home.git("project", "add", "sub")
+    home.write("project/other/x.txt", KEY)
+    home.repository("project/other")
+    home.write("project/.gitignore", ".env*\nbuilt/\n*.png\n")
+    home.write("project/deep/.env.local", KEY)
+    home.write("project/built/.env", KEY)
+    home.write("project/deep/a.png", KEY)
+    data = _check(furnished)["data"]
+    assert [one["what"] for one in data["not_looked_at"]] == ["~/project/other", "~/project/sub"]
+    assert [(one["shown"], one["kind"]) for one in data["findings"]] == [("~/project/deep/.env.local", "project")]

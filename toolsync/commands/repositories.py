@@ -22,9 +22,11 @@ from toolsync.gitguard.holding import (
     commits,
     committing,
     earlier,
+    ignored,
     index,
     loose,
     messages,
+    own_folder,
     staged,
 )
 from toolsync.gitguard.repository import WorkTree, dotfiles, enclosing
@@ -109,28 +111,37 @@ class _Repository:
         Raises:
             GitError: the index cannot be read.
         """
-        entries = index(self._git, self._tree)
+        held = index(self._git, self._tree)
+        folder = own_folder(self._git, self._tree)
+        self._looking.files_of("repository", "", [folder / name for name in _KEPT_BY_GIT])
         with blobs(self._git, self._tree) as contents:
-            for entry in self._changed(entries):
+            for entry in self._changed(held.files):
                 self._look_at(contents, entry, "index")
-            if self._tree.git_dir is None:
-                self._looking.files_of("repository", "", [self._tree.root / ".git" / name for name in _KEPT_BY_GIT])
-                if is_project:
-                    self._look_at_loose()
-            self._look_back(contents, entries)
+            if is_project and self._tree.git_dir is None:
+                self._look_at_loose()
+                self._pass_over(held.submodules)
+            self._look_back(contents, held.files)
 
     def _look_at_loose(self) -> None:
-        """Look at files that git would take up."""
+        """Look at files that git would take up, and at settings that it ignores."""
         try:
-            names, is_cut = loose(self._git, self._tree, _MOST_LOOSE)
+            names, settings = loose(self._git, self._tree), ignored(self._git, self._tree)
         except GitError as error:
             reason = f"files that git does not know: {error.message}"
             self._looking.unseen.append(Unseen(self._tree.root, reason, matters=True))
             return
-        self._looking.files_of("repository", "", (self._tree.root / name for name in names))
-        if is_cut:
-            reason = f"only {_MOST_LOOSE:,} of the files that git does not know"
-            self._looking.unseen.append(Unseen(self._tree.root, reason))
+        self._pass_over([name.rstrip("/") for name in names if name.endswith("/")])
+        files = [name for name in names if not name.endswith("/")]
+        for kind, some in (("repository", files), ("project", settings)):
+            self._looking.files_of(kind, "", (self._tree.root / name for name in some[:_MOST_LOOSE]))
+            if len(some) > _MOST_LOOSE:
+                reason = f"only {_MOST_LOOSE:,} of {len(some):,} files that git does not know"
+                self._looking.unseen.append(Unseen(self._tree.root, reason))
+
+    def _pass_over(self, names: Iterable[str]) -> None:
+        """Say that repositories inside this one are not looked at."""
+        reason = "a repository of its own: run `toolsync check` there"
+        self._looking.unseen += [Unseen(self._tree.root / name, reason) for name in names]
 
     def _changed(self, entries: Iterable[Entry]) -> Iterator[Entry]:
         """Look at the files that git knows; those come back that are not as the index has them."""

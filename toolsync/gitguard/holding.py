@@ -19,6 +19,8 @@ from toolsync.value import frozen
 _REGULAR = "100"
 """How the mode of a file begins; links and submodules have others."""
 
+_SUBMODULE = "160000"
+
 _PIECE_BYTES = 2**20
 
 
@@ -35,26 +37,63 @@ class Entry:
     blob: str
 
 
-def index(git: Git, tree: WorkTree) -> list[Entry]:
-    """The files in the index; those in conflict with each of their versions.
+@frozen
+class Index:
+    """What a repository's index holds.
+
+    Attributes:
+        files: those in conflict with each of their versions.
+        submodules: the folders that belong to repositories of their own.
+    """
+
+    files: list[Entry]
+    submodules: list[str]
+
+
+def index(git: Git, tree: WorkTree) -> Index:
+    """The index.
 
     Raises:
         GitError: it cannot be read.
     """
     said = _text(git.said(*tree.git_options, "ls-files", "-s", "-z", "--full-name", at=tree.root))
-    rows = (row.partition("\t") for row in said.split("\0") if row)
-    return [Entry(name, about.split()[1]) for about, _, name in rows if about.startswith(_REGULAR)]
+    rows = [row.partition("\t") for row in said.split("\0") if row]
+    files = [Entry(name, about.split()[1]) for about, _, name in rows if about.startswith(_REGULAR)]
+    return Index(files, [name for about, _, name in rows if about.startswith(_SUBMODULE)])
 
 
-def loose(git: Git, tree: WorkTree, most: int) -> tuple[list[str], bool]:
-    """Files of the work tree that git would take up, for it neither knows nor ignores them; whether there are more.
+def loose(git: Git, tree: WorkTree) -> list[str]:
+    """What of the work tree git would take up, for it neither knows nor ignores it; a repository inside ends in `/`.
 
     Raises:
         GitError: it cannot tell.
     """
-    said = _text(git.said(*tree.git_options, "ls-files", "-o", "--exclude-standard", "-z", "--full-name", at=tree.root))
-    names = [name for name in said.split("\0") if name and not name.endswith("/")]
-    return names[:most], len(names) > most
+    return _listed(git, tree, "-o", "--exclude-standard")
+
+
+def ignored(git: Git, tree: WorkTree) -> list[str]:
+    """Files that git ignores and that may hold settings; not those in folders that it ignores as a whole.
+
+    Raises:
+        GitError: it cannot tell.
+    """
+    names = _listed(git, tree, "-o", "-i", "--exclude-standard", "--directory")
+    return [name for name in names if not name.endswith("/") and _holds_settings(name)]
+
+
+def _listed(git: Git, tree: WorkTree, *options: str) -> list[str]:
+    said = _text(git.said(*tree.git_options, "ls-files", *options, "-z", "--full-name", at=tree.root))
+    return [name for name in said.split("\0") if name]
+
+
+def own_folder(git: Git, tree: WorkTree) -> Path:
+    """Where the repository keeps its configuration, for a linked work tree too.
+
+    Raises:
+        GitError: it cannot tell.
+    """
+    said = git.said(*tree.git_options, "rev-parse", "--git-common-dir", at=tree.root)
+    return tree.root / _text(said).removesuffix("\n")
 
 
 def staged(git: Git, tree: WorkTree) -> list[Entry]:
@@ -66,7 +105,7 @@ def staged(git: Git, tree: WorkTree) -> list[Entry]:
     try:
         git.said(*tree.git_options, "rev-parse", "--verify", "--quiet", "HEAD^{commit}", at=tree.root)
     except GitError:  # nothing was ever committed: everything is new
-        return index(git, tree)
+        return index(git, tree).files
     options = ("diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev", "--diff-filter=d", "HEAD", "--")
     fields = _text(git.said(*tree.git_options, *options, at=tree.root)).split("\0")
     pairs = zip(fields[::2], fields[1::2], strict=False)
