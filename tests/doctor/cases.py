@@ -25,12 +25,14 @@ import tomlkit
 
 from tests.acceptance.machine import enter
 from tests.conftest import needs
+from tests.doctor.home import Shut
 from tests.doctor.listeners import Asked, Listeners, listening
 from tests.doctor.vocabulary import understood
 from tests.key_print import program
 from toolsync import resources
 from toolsync.__main__ import main
 from toolsync.cli import context
+from toolsync.errors import KeyringLockedError, NoKeyringError, SecretError
 from toolsync.session import this_machine
 
 Data = Mapping[str, Any]
@@ -185,9 +187,21 @@ def _here(stage: Stage, arguments: Sequence[str], environ: Mapping[str, str]) ->
     out, err = io.StringIO(), io.StringIO()
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
         enter(patch, environ, stage.project)
-        patch.setattr(context, "this_machine", lambda: replace(this_machine(), root=stage.root))
+        patch.setattr(context, "this_machine", lambda: replace(this_machine(), root=stage.root, **_keyring(stage)))
         code = main(arguments)
     return code, out.getvalue(), err.getvalue()
+
+
+def _keyring(stage: Stage) -> dict[str, Any]:
+    """What opens the keyring, where the case says how it is."""
+    error = _KEYRINGS.get(stage.case["environment"].get("keyring") or "")
+    return {} if error is None else {"open_vault": lambda *_: Shut(error)}
+
+
+_KEYRINGS: Mapping[str, SecretError] = {
+    "locked": KeyringLockedError("the keyring is locked", hint="Unlock it."),
+    "unavailable": NoKeyringError("no keyring answers here (none is installed)", hint="Install one."),
+}
 
 
 # The tool.

@@ -10,6 +10,7 @@ from tests.keys import invented
 from toolsync import registry
 from toolsync.doctor.look import Look, looks
 from toolsync.doctor.world import World
+from toolsync.errors import SecretError
 from toolsync.masking import Secret
 from toolsync.paths import Places, Platform
 from toolsync.process import Process
@@ -51,6 +52,17 @@ def demo(manifest: str = DEMO, **texts: str) -> Tool:
     """A tool with one file, `~/.demo/settings.json`."""
     named = {name.replace("__", "."): text for name, text in texts.items()}
     return read_tool("demo", {"tool.toml": manifest, **DEMO_FILES, **named})
+
+
+class Shut(MemoryVault):
+    """A keyring that nobody can look into."""
+
+    def __init__(self, error: SecretError) -> None:
+        super().__init__()
+        self._error = error
+
+    def get(self, name: str) -> Secret | None:  # noqa: ARG002  as every vault's
+        raise self._error
 
 
 @dataclass

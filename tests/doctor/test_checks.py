@@ -12,12 +12,10 @@ from typing import Any
 
 import pytest
 
-from tests.doctor.home import DEMO, KEY, OTHER, PROFILE, Home, demo
+from tests.doctor.home import DEMO, KEY, OTHER, PROFILE, Home, Shut, demo
 from toolsync.doctor.checks import CHECKS
 from toolsync.doctor.model import Finding
-from toolsync.errors import KeyringLockedError, NoKeyringError, SecretError
-from toolsync.masking import Secret
-from toolsync.secret.vault import MemoryVault
+from toolsync.errors import KeyringLockedError, NoKeyringError
 from toolsync.tool import Tool
 
 CLAUDE = ".claude/settings.json"
@@ -25,17 +23,6 @@ CODEX = ".codex/config.toml"
 OWN = ".demo/settings.json"
 GATEWAY = "https://gw.example/api/v1"
 ROOT = "https://gw.example/api"
-
-
-class Shut(MemoryVault):
-    """A keyring that nobody can look into."""
-
-    def __init__(self, error: SecretError) -> None:
-        super().__init__()
-        self._error = error
-
-    def get(self, name: str) -> Secret | None:  # noqa: ARG002  as every vault's
-        raise self._error
 
 
 @dataclass

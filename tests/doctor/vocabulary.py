@@ -112,6 +112,7 @@ def understood(case: Data) -> dict[str, Any]:
         "server_behaviour": {"listeners": {name: listener(said) for name, said in listeners.items()}},
         "config": _configured(case["config"]),
         "environment": _surrounded(case.get("environment") or {}),
+        "expected_cause": "none" if case["expected_cause"] in ("ok", "healthy", "") else case["expected_cause"],
         "also_acceptable": case.get("also_acceptable") or [],
         "must_not_diagnose": case.get("must_not_diagnose") or [],
         "fixed": _renamed(case["fixed"], _CONFIG) if case.get("fixed") else None,
@@ -205,6 +206,8 @@ def _surrounded(said: Data) -> dict[str, Any]:
     if known["process"]:
         known["process"] = _renamed(known["process"], _PROCESS)
     known["files"] = [_file(one) for one in known["files"] or []]
+    if isinstance(known.get("keyring"), Mapping):
+        known["keyring"] = known["keyring"].get("state")
     known["resolve"] = {
         name: [where] if isinstance(where, str) else where for name, where in (known["resolve"] or {}).items()
     }
