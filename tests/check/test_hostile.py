@@ -185,6 +185,7 @@ def test_a_repository_runs_nothing(furnished: Machine) -> None:
     furnished.write("project/.gitattributes", "* filter=evil diff=evil\n")
     home.git("project", "add", ".")
     home.git("project", "commit", "-q", "-m", "one")
+    _sign(home, furnished.write("project/b.txt", f"{KEY} once"))
     ran = furnished.home / "ran"
     evil = f"touch {ran}; cat"
     for name in (
@@ -197,14 +198,33 @@ def test_a_repository_runs_nothing(furnished: Machine) -> None:
         home.git("project", "config", name, evil)
     for name in ("core.fsmonitor", "core.pager", "core.sshCommand", "uploadpack.packObjectsHook"):
         home.git("project", "config", name, evil)
+    home.git("project", "config", "log.showSignature", "true")
+    program = furnished.write("evil", f"#!/bin/sh\ntouch {ran}\n")
+    program.chmod(0o755)
+    home.git("project", "config", "gpg.program", str(program))
     furnished.write("project/a.txt", KEY)
     home.git(
         "project", "-c", "core.fsmonitor=false", "-c", "filter.evil.clean=cat", "-c", "filter.evil.process=", "add", "."
     )
-    ran.unlink(missing_ok=True)
-    assert len(_check(furnished)["data"]["findings"]) == 1
+    home.git("project", "--no-pager", "log", "-1")
+    assert ran.exists()  # that is what git would do
+    ran.unlink()
+    assert len(_check(furnished)["data"]["findings"]) == 2
     assert len(_check(furnished, "--staged")["data"]["findings"]) == 1
     assert not ran.exists()
+
+
+def _sign(home: Home, file: Path) -> None:
+    """Commit a file, with what git takes for a signature, and take it out of the index again."""
+    folder = file.parent
+    home.git(folder, "add", file.name)
+    home.git(folder, "commit", "-q", "-m", "two")
+    about, _, message = home.git(folder, "cat-file", "commit", "HEAD").partition("\n\n")
+    signed = f"{about}\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----\n\n{message}"
+    commit = home.git(folder, "hash-object", "-t", "commit", "-w", str(home.write("commit", signed))).strip()
+    home.git(folder, "update-ref", "HEAD", commit)
+    home.git(folder, "rm", "-q", "--cached", file.name)
+    file.unlink()
 
 
 def test_staged_looks_at_the_index_and_nothing_else(furnished: Machine) -> None:

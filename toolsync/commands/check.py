@@ -213,7 +213,7 @@ def _exit_code(checked: Checked) -> int:
 
 def _messages(checked: Checked) -> Iterator[Message]:
     yield from checked.warnings
-    if any(is_kept(one.secret) for one in checked.leaks):
+    if any(is_kept(one.secret) and one.exposed for one in checked.leaks):
         yield Message(
             "note", "a key that others may have seen is no secret any more", "`toolsync key rotate` replaces it."
         )

@@ -66,6 +66,7 @@ def _of(look: Look) -> Iterator[Literal]:
             continue
         if answer.file and not look.named(question) and command_path(look, answer) is None:
             key, is_ours, layer = Secret(answer.value.strip()), _origin(base) in look.world.origins, look.seen(answer)
+            is_ours = is_ours and layer is not None and not layer.is_projects  # whoever wrote the repository wrote it
             is_login = layer is not None and layer.layer.at.partition(".")[0] == "login"
             yield Literal(look.tool.name, look.called, Path(answer.file), key, is_ours, is_login)
 

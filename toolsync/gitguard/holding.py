@@ -21,6 +21,9 @@ _REGULAR = "100"
 
 _SUBMODULE = "160000"
 
+_PLAIN = ("--no-show-signature", "--no-patch", "--no-ext-diff", "--no-textconv")
+"""What keeps `git log` from running programs that a repository names: `gpg.program`, `diff.external`."""
+
 _PIECE_BYTES = 2**20
 
 
@@ -131,16 +134,8 @@ def messages(git: Git, tree: WorkTree, most_commits: int) -> Iterator[tuple[str,
         GitError: it cannot be read, or takes too long.
     """
     form = "--format=%x00%h%x00%B"
-    options = (
-        "log",
-        "--all",
-        "--reflog",
-        f"--max-count={most_commits}",
-        "--no-patch",
-        "--no-ext-diff",
-        "--no-textconv",
-    )
-    fields = git.said(*tree.git_options, *options, "--no-show-signature", form, at=tree.root).split(b"\0")[1:]
+    options = ("log", "--all", "--reflog", f"--max-count={most_commits}", *_PLAIN)
+    fields = git.said(*tree.git_options, *options, form, at=tree.root).split(b"\0")[1:]
     yield from zip((name.decode(errors="replace") for name in fields[::2]), fields[1::2], strict=False)
 
 
@@ -155,9 +150,9 @@ def commits(git: Git, tree: WorkTree) -> int:
 
 def commit_of(git: Git, tree: WorkTree, blob: str) -> str:
     """The latest commit that brought or removed a version of a file, abbreviated; empty where git cannot tell."""
-    options = ("log", "--all", "--reflog", "-1", "--format=%h", f"--find-object={blob}", "--no-patch", "--no-ext-diff")
+    options = ("log", "--all", "--reflog", "-1", "--format=%h", f"--find-object={blob}")
     try:
-        return _text(git.said(*tree.git_options, *options, "--no-textconv", "--no-renames", at=tree.root)).strip()
+        return _text(git.said(*tree.git_options, *options, *_PLAIN, "--no-renames", at=tree.root)).strip()
     except GitError:
         return ""
 
