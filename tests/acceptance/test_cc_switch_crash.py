@@ -117,6 +117,21 @@ def test_rows_that_cc_switch_writes_before_the_recovery_are_planned_anew(
     assert "ANTHROPIC_BASE_URL" in machine.read(CLAUDE)
 
 
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_a_database_that_is_gone_holds_nothing_up(
+    machine: Machine, switch: Home, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    """CC Switch was removed after the crash."""
+    before = {name: machine.read(name) for name in (CLAUDE, CODEX)}
+    _killed(machine, monkeypatch, moment)
+    shutil.rmtree(switch.database.parent)
+    ran = machine.toolsync("undo", "--yes")
+    said = "its rows are gone, or were changed by their own program since; they stay as they are"
+    assert (ran.code, ran.err, f"warning: {said}\n" in ran.out) == (0, "", True), ran.out
+    assert {name: machine.read(name) for name in before} == before
+    assert "an apply was interrupted" not in machine.toolsync("status").out
+
+
 def test_a_database_that_cannot_be_read_leaves_the_recovery_for_later(
     machine: Machine, switch: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:

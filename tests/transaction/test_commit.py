@@ -562,6 +562,36 @@ def test_a_stores_commit_decides(
     assert (store.rows, (home / "a").read_text(), leftovers(home)) == (rows, content, [])
 
 
+@pytest.mark.parametrize(
+    ("renamed", "outcome"), [(0, "undone"), (1, "finished"), (2, "finished")], ids=["none", "one", "both"]
+)
+def test_where_the_rows_tell_nothing_any_more_the_files_do(
+    home: Path, monkeypatch: pytest.MonkeyPatch, renamed: int, outcome: str
+) -> None:
+    """Their program wrote after the crash, or is gone: files are not left half old and half new."""
+    for name in ("a", "b"):
+        (home / name).write_text("old")
+    store, placed, done = Store(home), settle._placed, []
+
+    def dying(entry: journals.Entry, folder: Folder) -> settle.Standing:
+        if len(done) == renamed:
+            raise SystemExit
+        done.append(entry.name)
+        return placed(entry, folder)
+
+    with monkeypatch.context() as patch, pytest.raises(SystemExit):
+        patch.setattr(settle, "_placed", dying)
+        patch.setattr(transaction, "_ended", lambda run, cause: None)
+        writes = write(home / "a", b"new"), write(home / "b", b"new"), write(home / "c", b"new")
+        commit(writes, state_dir=home / "state", store=store.part())
+    recovery = recover(home / "state", token_now=lambda _path: "")
+    assert recovery is not None
+    assert (recovery.outcome, recovery.store_changed) == (outcome, True)
+    content = "new" if renamed else "old"
+    assert ((home / "a").read_text(), (home / "b").read_text(), (home / "c").exists()) == (content, content, renamed > 0)
+    assert (leftovers(home), pending(home / "state")) == ([], False)
+
+
 def test_a_transaction_with_a_store_is_not_ended_blindly(home: Path) -> None:
     journal = journals.Journal("prepared", (), (), journals.StoreToken(str(home / "store.db"), "1", "2"))
     disk.private_dir(home / "state")

@@ -47,6 +47,6 @@ def _notices(recovery: Recovery) -> Iterator[Notice]:
     became = {"finished": "finished now", "undone": "taken back now: all is as it was before it"}[recovery.outcome]
     yield Notice("", f"a change that was interrupted is {became}")
     if recovery.store_changed:
-        yield Notice("", "its rows were changed by their own program since, and stay as they are")
+        yield Notice("", "its rows are gone, or were changed by their own program since; they stay as they are")
     for path in recovery.foreign:
         yield Notice("", f"{disk.shown(path)} was changed by another program since, and stays as it is")

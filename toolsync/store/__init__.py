@@ -135,11 +135,17 @@ def store(name: str, profile: str, places: Places, now_ms: Callable[[], int]) ->
 def token_now(path: str) -> Token:
     """The token of the store at `path` as it is now, whichever profile wrote: what a recovery asks for.
 
+    One that is gone has none ("") and is no reason to wait: its program was removed.
+
     Raises:
         StoreError: it cannot be read.
+        FileError: nobody can see whether it is there.
     """
+    from toolsync import disk
     from toolsync.store import cc_switch  # the only one whose commit can be a transaction's
 
+    if not disk.is_there(Path(path)):
+        return ""
     return cc_switch.token_now(Path(path))
 
 

@@ -43,7 +43,7 @@ class Recovery:
         outcome: `finished` (all new) or `undone` (all old).
         files: the files that it was about.
         foreign: those of them that another program changed meanwhile; they were left as they are.
-        store_changed: the store's rows are neither the old nor the new ones, so the files were left old.
+        store_changed: the store's rows are neither the old nor the new ones; the files are new if one was, else old.
     """
 
     outcome: Literal["finished", "undone"]
@@ -67,14 +67,14 @@ def settled(state_dir: Path, token_now: Callable[[str], str] | None, folders: Fo
     files = tuple(Path(entry.target) for entry in journal.entries)
     if journal.store is not None and journal.phase != "staging":  # before that its rows cannot be new
         token = _token(journal.store, token_now)
-        committed = token == journal.store.new
-        changed = not committed and token != journal.store.old
+        changed = token not in (journal.store.old, journal.store.new)
+        committed = _has_begun(journal, folders) if changed else token == journal.store.new
     else:
         committed, changed = journal.phase != "staging", False
     if journal.store is not None:
         _give_mode(journal.store, is_new=committed)
     if committed:
-        return Recovery("finished", files, forward(state_dir, journal, folders))
+        return Recovery("finished", files, forward(state_dir, journal, folders), store_changed=changed)
     _back(state_dir, journal, folders)
     return Recovery("undone", files, store_changed=changed)
 
@@ -86,6 +86,12 @@ def _token(store: StoreToken, token_now: Callable[[str], str] | None) -> str:
             hint="Run `toolsync apply`: it ends what was begun.",
         )
     return token_now(store.path)
+
+
+def _has_begun(journal: Journal, folders: Folders) -> bool:
+    """Whether a file is new already, which none was before the COMMIT: of rows that were changed since, nobody knows."""
+    changing = (entry for entry in journal.entries if entry.new not in (None, entry.old))
+    return any(_hash(folders.find(entry.folder), entry.name) == entry.new for entry in changing)
 
 
 def _give_mode(store: StoreToken, *, is_new: bool) -> None:
