@@ -571,7 +571,8 @@ def test_where_the_rows_tell_nothing_any_more_the_files_do(
     """Their program wrote after the crash, or is gone: files are not left half old and half new."""
     for name in ("a", "b"):
         (home / name).write_text("old")
-    store, placed, done = Store(home), settle._placed, []
+    store, placed = Store(home), settle._placed
+    done: list[str] = []
 
     def dying(entry: journals.Entry, folder: Folder) -> settle.Standing:
         if len(done) == renamed:
@@ -579,16 +580,17 @@ def test_where_the_rows_tell_nothing_any_more_the_files_do(
         done.append(entry.name)
         return placed(entry, folder)
 
-    with monkeypatch.context() as patch, pytest.raises(SystemExit):
+    writes = [write(home / name, b"new") for name in "abc"]
+    with monkeypatch.context() as patch:
         patch.setattr(settle, "_placed", dying)
-        patch.setattr(transaction, "_ended", lambda run, cause: None)
-        writes = write(home / "a", b"new"), write(home / "b", b"new"), write(home / "c", b"new")
-        commit(writes, state_dir=home / "state", store=store.part())
+        patch.setattr(transaction, "_ended", lambda *_: None)
+        with pytest.raises(SystemExit):
+            commit(writes, state_dir=home / "state", store=store.part())
     recovery = recover(home / "state", token_now=lambda _path: "")
     assert recovery is not None
     assert (recovery.outcome, recovery.store_changed) == (outcome, True)
-    content = "new" if renamed else "old"
-    assert ((home / "a").read_text(), (home / "b").read_text(), (home / "c").exists()) == (content, content, renamed > 0)
+    assert {(home / name).read_text() for name in "ab"} == {"new" if renamed else "old"}
+    assert (home / "c").exists() == (renamed > 0)
     assert (leftovers(home), pending(home / "state")) == ([], False)
 
 

@@ -89,7 +89,7 @@ def _token(store: StoreToken, token_now: Callable[[str], str] | None) -> str:
 
 
 def _has_begun(journal: Journal, folders: Folders) -> bool:
-    """Whether a file is new already, which none was before the COMMIT: of rows that were changed since, nobody knows."""
+    """Whether a file is new already, as none was before the COMMIT; rows that were changed since tell nothing of it."""
     changing = (entry for entry in journal.entries if entry.new not in (None, entry.old))
     return any(_hash(folders.find(entry.folder), entry.name) == entry.new for entry in changing)
 
