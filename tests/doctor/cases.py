@@ -187,21 +187,19 @@ def _here(stage: Stage, arguments: Sequence[str], environ: Mapping[str, str]) ->
     out, err = io.StringIO(), io.StringIO()
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
         enter(patch, environ, stage.project)
-        patch.setattr(context, "this_machine", lambda: replace(this_machine(), root=stage.root, **_keyring(stage)))
+        patch.setattr(context, "this_machine", lambda: replace(this_machine(), root=stage.root))
+        error = _KEYRINGS.get(stage.case["environment"].get("keyring") or "")
+        if error is not None:
+            patch.setattr(context, "_vault", lambda *_: lambda: Shut(error))
         code = main(arguments)
     return code, out.getvalue(), err.getvalue()
-
-
-def _keyring(stage: Stage) -> dict[str, Any]:
-    """What opens the keyring, where the case says how it is."""
-    error = _KEYRINGS.get(stage.case["environment"].get("keyring") or "")
-    return {} if error is None else {"open_vault": lambda *_: Shut(error)}
 
 
 _KEYRINGS: Mapping[str, SecretError] = {
     "locked": KeyringLockedError("the keyring is locked", hint="Unlock it."),
     "unavailable": NoKeyringError("no keyring answers here (none is installed)", hint="Install one."),
 }
+"""What stands in a keyring's way, by what the case says of it."""
 
 
 # The tool.
