@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import errno
 import json
 import os
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.acceptance.machine import KEY, Machine
-from tests.check.planted import SHAPED, database
+from tests.check.planted import SHAPED, database, drawn
 from tests.gitguard.conftest import Home
 from toolsync.commands import check, looking
 from toolsync.commands.looking import Limits
@@ -265,6 +266,15 @@ def test_where_a_text_is_cut_makes_no_difference(size: int, before: int) -> None
     text = b"x" * before + b"\n" + TEXT + b"\n" + b"y" * before
     pieces = (text[at : at + size] for at in range(0, len(text), size))
     assert _spots(pieces) == [(line + 1, name) for line, name in EXPECTED]
+
+
+@pytest.mark.parametrize("cut", [1, 700, 2999, 3001])
+def test_a_key_of_three_thousand_characters_is_found_wherever_it_is_cut(cut: int) -> None:
+    key = drawn("long-", 3000)
+    text = b"x" * 5000 + b"\n" + base64.b64encode(b"u:" + key.encode()) + b"\n" + key.encode() + b"\n" + b"y" * 9000
+    pieces = [text[: 9000 + cut], text[9000 + cut :]]
+    spots = Finder([Known("a", key)]).spots(pieces)
+    assert [(spot.line, spot.hit.spelling) for spot in spots] == [(2, "base64"), (3, "as it is")]
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-8-sig", "utf-8"])

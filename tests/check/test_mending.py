@@ -153,3 +153,12 @@ def test_a_file_that_was_exchanged_is_not_shut(furnished: Machine, monkeypatch: 
     monkeypatch.setattr(mending, "plan", planned)
     assert furnished.toolsync("check", "--fix", "--yes").code == 2
     assert other.stat().st_mode & 0o777 == 0o644
+
+
+def test_a_key_that_a_repository_brings_never_goes_into_the_keyring(furnished: Machine) -> None:
+    assert isinstance(furnished.vault, MemoryVault)
+    furnished.vault.remove("work")
+    furnished.write("project/.claude/settings.local.json", json.dumps(SETTINGS).replace(KEY, invented("theirs")))
+    ran = furnished.toolsync("check", "--fix", "--yes", "--no-ping", "--json")
+    assert (ran.code, furnished.vault.get("work")) == (1, None)
+    assert {fix for one in ran.json["data"]["findings"] for fix in one["fixes"]} <= {"mode"}
