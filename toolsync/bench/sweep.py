@@ -99,8 +99,9 @@ class Sweep:
 
 
 def _words(one: Exchange, reply: Reply) -> str:
-    status = f"{one.status} " if one.status is not None else ""
-    return f"{status}{reply.error or one.words}".strip()
+    after = (one.headers or {}).get("retry-after", "")
+    told = [str(one.status or ""), f"(Retry-After: {after})" if after else "", reply.error or one.words]
+    return " ".join(filter(None, told))
 
 
 def _told(moment: datetime) -> str:

@@ -8,6 +8,7 @@ looked into before the reply has ended.
 from __future__ import annotations
 
 import asyncio
+import logging
 import ssl
 from array import array
 from collections.abc import Iterator
@@ -287,6 +288,7 @@ class ProxiedTransport(httpx.AsyncBaseTransport):
     """
 
     def __init__(self, proxy: str, context: ssl.SSLContext, connections: int) -> None:
+        logging.getLogger("httpcore").setLevel(logging.CRITICAL)  # its debug log repeats headers, keys and all
         limits = httpx.Limits(max_connections=connections, max_keepalive_connections=connections)
         self._inner = httpx.AsyncHTTPTransport(proxy=proxy, verify=context, trust_env=False, limits=limits)
         self.connects_ms: list[float] = []
@@ -301,7 +303,7 @@ class ProxiedTransport(httpx.AsyncBaseTransport):
 
         async def trace(event: str, _info: Any) -> None:
             nonlocal t0_ns
-            if event.endswith("send_request_headers.started") and request.method.encode() != b"CONNECT":
+            if event.endswith("send_request_headers.started"):  # a tunnel's own come before ours
                 t0_ns = perf_counter_ns()
 
         request.extensions = {**request.extensions, "trace": trace}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from functools import cache
 from random import Random
 from typing import Any
 
@@ -116,10 +117,15 @@ def is_near(prompt_tokens: int, counted: int) -> bool:
 
 def prompt(words: int, seed: int, number: int) -> str:
     """A prompt of so many words, like no other of this run from its first word on, as long as there are words."""
-    shuffled = Random(seed).sample(_WORDS, len(_WORDS))  # noqa: S311  no secret
+    first = _shuffled(seed)
     drawn = Random(f"{seed}/{number}").choices(_WORDS, k=words)  # noqa: S311
-    drawn[0] = shuffled[number % len(shuffled)]
+    drawn[0] = first[number % len(first)]
     return f"{' '.join(drawn)}\n\n{_TASK}"
+
+
+@cache
+def _shuffled(seed: int) -> list[str]:
+    return Random(seed).sample(_WORDS, len(_WORDS))  # noqa: S311  no secret
 
 
 _TASK = "Go on with this list of words, one after another, and do not stop."
