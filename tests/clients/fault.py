@@ -14,7 +14,10 @@ from tests.clients.client import CLIENTS, Client
 from tests.clients.cline import FILES, NEWER, OLDER
 from tests.keys import invented
 
-FAULTS = ("a broken /v1", "a literal ${VAR}", "a wrong key", "another key in the keyring", "a wrong model", "a shadow")
+FAULTS = (
+    *("a broken /v1", "a literal ${VAR}", "a wrong key", "another key in the keyring", "a wrong model", "a shadow"),
+    "a variable beside it",
+)
 
 WRONG = invented("mending-wrong")
 """A key that no gateway knows, and doctor neither: nothing but the files tells of it."""
@@ -118,6 +121,10 @@ TABLE = (
     Fault(CLAUDE, "a broken /v1", "path_duplicate_v1", _CLAUDE, _claude(base="@ROOT@/v1"), is_asked_before=True),
     Fault(CLAUDE, "a literal ${VAR}", "key_literal_placeholder", _CLAUDE, _claude(key=LITERAL)),
     Fault(CLAUDE, "a wrong key", "key_invalid", _CLAUDE, _claude(key=WRONG), is_asked_before=True),
+    Fault(
+        *(CLAUDE, "a variable beside it", "auth_conflict_both_set", _CLAUDE, _claude()),
+        environ={"ANTHROPIC_API_KEY": WRONG},
+    ),
     Fault(CLAUDE, "a wrong model", "model_not_found", _CLAUDE, _claude(model="profile-modle-1")),
     Fault(
         CLAUDE, "another key in the keyring", "key_invalid", _KEY.format("claude-code"), is_applied=True, keyring=True
@@ -163,6 +170,11 @@ TABLE = (
 )
 
 IMPOSSIBLE = {
+    (
+        "codex",
+        "a variable beside it",
+    ): "a provider of one's own has its key from one place; the others are not looked at",
+    ("cline", "a variable beside it"): "OPENAI_API_KEY counts only where the file holds no key",
     ("cline", "a shadow"): "since 3.0 it reads one file, and neither the project nor a variable comes before that",
     **dict.fromkeys(
         (("cline-legacy", fault) for fault in FAULTS if fault != "a shadow"),

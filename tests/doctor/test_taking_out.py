@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import pytest
@@ -21,7 +23,7 @@ class Row(NamedTuple):
     cause: str
     fix: str | None
     files: dict[str, Any]
-    environ: dict[str, str] = {}
+    environ: Mapping[str, str] = MappingProxyType({})
     tool: str = "claude-code"
     reader: str = ""
 
@@ -64,7 +66,7 @@ ROWS = {
 
 @pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
 def test_the_command_that_takes_it_out(tmp_path: Path, row: Row) -> None:
-    home = Home(tmp_path, row.environ)
+    home = Home(tmp_path, dict(row.environ))
     home.write({name: json.dumps(data, indent=2) for name, data in row.files.items()})
     found = next(one for one in findings(home.look(row.tool, row.reader)) if one.cause == row.cause)
     assert (found.fix.text if found.fix else None) == row.fix

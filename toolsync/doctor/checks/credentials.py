@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
 from itertools import combinations
 
 from toolsync.address import origin
 from toolsync.doctor.checks.saying import place, text, values
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Certainty, Finding, Fix
+from toolsync.document import Value
+from toolsync.document import data as _data
 from toolsync.errors import KeyMissingError, KeyringLockedError, NoKeyringError, ProfileError
 from toolsync.masking import Secret
+from toolsync.overlay import ABSENT, TABLE, Edit
 from toolsync.sentence import say, tell
 from toolsync.trace import CREDENTIALS, Answer, answers
 
@@ -25,7 +30,26 @@ def two(look: Look) -> Iterator[Finding]:
         evidence = [say("at", place=each.header, said=place(look, each.where)) for each in (one, other)]
         where = other.where if other.question != "key" else one.where
         found = values(look, where, header=other.header)
-        yield Finding("auth_conflict_both_set", "sure" if is_known else "likely", tuple(evidence), found, where)
+        fix = _again(look) if _is_cleared(look) else None
+        yield Finding("auth_conflict_both_set", "sure" if is_known else "likely", tuple(evidence), found, where, fix)
+
+
+def _is_cleared(look: Look) -> bool:
+    """Whether the tool would have no credential but the profile's once it is set again: what else is, is emptied."""
+    trees = [replace(tree, data=_laid(tree.data, look.edits.get(tree.layer.overlay, ()))) for tree in look.trees]
+    left = [answer for question, answer in answers(look.reader, trees, look.environ).items() if question in CREDENTIALS]
+    ours = {(overlay, edit.path) for overlay, wanted in look.edits.items() for edit in wanted}
+    return bool(ours) and all((answer.overlay, answer.path) in ours for answer in left if answer.value)
+
+
+def _laid(data: Value, wanted: Iterable[Edit]) -> Value:
+    for edit in wanted:
+        if edit.value is ABSENT:
+            data = _data.drop(data, edit.path)
+        elif edit.value is not TABLE:
+            with suppress(ValueError):  # something that is no table stands in the way, and stays
+                data = _data.put(data, edit.path, edit.value)
+    return data
 
 
 def foreign(look: Look) -> Iterator[Finding]:
