@@ -1,0 +1,189 @@
+"""The ladder: how many requests there are and when, what stops it, and what is kept."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from tests.bench.server import Scripted, serving, streamed
+from tests.bench.test_exact import DONE, LAST, TEXT, usage
+from toolsync.bench.run import Ran, Wish, measure
+from toolsync.bench.sweep import Load
+from toolsync.probe.network import Network
+
+_WHOLE = streamed(TEXT, LAST, usage(2), DONE)
+
+
+@contextmanager
+def _served(scripted: Scripted) -> Iterator[str]:
+    """The server in a thread of its own: what measures has a loop of its own."""
+    ready: list[str] = []
+    loop = asyncio.new_event_loop()
+    stop = asyncio.Event()
+
+    async def serve() -> None:
+        async with serving(scripted) as base:
+            ready.append(base)
+            await stop.wait()
+
+    thread = Thread(target=lambda: loop.run_until_complete(serve()), daemon=True)
+    thread.start()
+    while not ready:
+        thread.join(0.005)
+    try:
+        yield ready[0]
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join(5)
+        for task in asyncio.all_tasks(loop):
+            task.cancel()
+        loop.run_until_complete(asyncio.sleep(0))
+        loop.close()
+
+
+def _measured(scripted: Scripted, *ladder: Load, listener: Callable[..., None] = lambda *_: None) -> Ran:
+    with _served(scripted) as base:
+        wish = Wish("openai-chat", f"{base}/v1", "m", {}, Network(read_seconds=5), ladder, 512, 2, "a run")
+        return measure(wish, listener, lambda _: None)
+
+
+def test_a_ladder_has_three_requests_a_stream_ten_at_least_and_a_warm_up_besides() -> None:
+    scripted = Scripted(lambda _: _WHOLE, 0.0)
+    ran = _measured(scripted, Load(1), Load(4))
+    assert [(rung.concurrency, len(rung.requests)) for rung in ran.record.rungs] == [(1, 10), (4, 12)]
+    assert len(scripted.requests) == 1 + (1 + 10) + (4 + 12)  # calibration, then warm-up and rung, twice
+    assert all(one.is_ok for rung in ran.record.rungs for one in rung.requests)
+    assert (ran.record.token_source, ran.record.ladder, ran.failures) == ("usage", (1, 4), {})
+    assert scripted.connections == 4
+
+
+def test_no_prompt_is_asked_twice_and_none_is_in_the_record() -> None:
+    from toolsync.bench.record import dumped
+
+    scripted = Scripted(lambda _: _WHOLE, 0.0)
+    ran = _measured(scripted, Load(1, 3), Load(2, 4))
+    prompts = [json.loads(raw.partition(b"\r\n\r\n")[2])["messages"][0]["content"] for raw in scripted.requests]
+    assert len({text.split()[0] for text in prompts}) == len(prompts)
+    kept = dumped(ran.record).decode()
+    assert "127.0.0.1" not in kept
+    assert not any(text[:20] in kept for text in prompts)
+
+
+@pytest.mark.parametrize(
+    ("load", "count"),
+    [
+        (Load(1), 10),
+        (Load(8), 24),
+        (Load(8, 3), 8),
+        (Load(8, 100), 100),
+        (Load(8, None, 1.0), 8),
+        (Load(8, 1, None, 5.0), 1),
+    ],
+    ids=["ten at least", "three a stream", "one a stream at least", "as asked", "by time", "at a rate"],
+)
+def test_how_many_there_are(load: Load, count: int) -> None:
+    assert load.count == count
+
+
+def test_a_rung_by_time_lasts_so_long() -> None:
+    ran = _measured(Scripted(lambda _: _WHOLE, 0.001), Load(2, None, 0.15))
+    (rung,) = ran.record.rungs
+    assert max(one.t0_ms or 0 for one in rung.requests) == pytest.approx(150, abs=60)
+    assert rung.ended_ns - rung.started_ns >= 150_000_000
+
+
+def test_at_a_rate_requests_start_whatever_comes_back() -> None:
+    ran = _measured(Scripted(lambda _: _WHOLE, 0.02), Load(16, 6, None, 100.0))
+    (rung,) = ran.record.rungs
+    assert [one.intended_ms for one in rung.requests] == [0, 10, 20, 30, 40, 50]
+    delays = [one.dispatch_delay_ms for one in rung.requests]
+    assert min(delay for delay in delays if delay is not None) >= 0
+    assert max(one.t0_ms or 0 for one in rung.requests) < 6 * 80, "one by one they would take 80 ms each"
+    assert rung.client.skew_ms is None
+
+
+def test_at_a_rate_that_is_too_much_the_delay_is_seen() -> None:
+    ran = _measured(Scripted(lambda _: _WHOLE, 0.01), Load(1, 4, None, 1000.0))
+    delays = [one.dispatch_delay_ms or 0 for one in ran.record.rungs[0].requests]
+    assert delays == sorted(delays)
+    assert delays[-1] > 60, "three replies of 40 ms came first"
+
+
+def test_what_is_refused_all_along_is_not_asked_for_ever() -> None:
+    def answer(_: bytes) -> list[bytes]:
+        if len(scripted.requests) == 1:  # the calibration's
+            return _WHOLE
+        return [b"HTTP/1.1 429 Slow\r\nretry-after: 7\r\ncontent-length: 4\r\n\r\nslow"]
+
+    scripted = Scripted(answer, 0.0)
+    ran = _measured(scripted, Load(2, None, 60.0))
+    assert 10 <= len(ran.record.rungs[0].requests) <= 12
+    assert ran.failures == {"status": "429 (Retry-After: 7) slow"}
+
+
+def test_ctrl_c_keeps_the_rungs_that_are_finished() -> None:
+    def press(concurrency: int, done: int, _: int | None) -> None:
+        if concurrency == 2 and not done:
+            signal.raise_signal(signal.SIGINT)
+
+    ran = _measured(Scripted(lambda _: _WHOLE, 0.0), Load(1, 2), Load(2, 4), Load(4, 4), listener=press)
+    assert (ran.is_interrupted, [rung.concurrency for rung in ran.record.rungs], ran.record.ladder) == (
+        True,
+        [1],
+        (1, 2, 4),
+    )
+
+
+def test_ctrl_c_before_a_rung_is_finished_leaves_nothing() -> None:
+    def press(*_: Any) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        _measured(Scripted(lambda _: _WHOLE, 0.0), Load(1, 2), listener=press)
+
+
+def test_a_client_that_is_held_up_says_so() -> None:
+    import time
+
+    def dawdle(_: int, done: int, __: int | None) -> None:
+        if done:
+            time.sleep(0.05)
+
+    ran = _measured(Scripted(lambda _: _WHOLE, 0.01), Load(1, None, 0.6), listener=dawdle)
+    client = ran.record.rungs[0].client
+    assert client.is_limit
+    assert client.loop_lag_p99_ms > 2
+
+
+def test_the_record_says_what_measured_and_whom() -> None:
+    ran = _measured(Scripted(lambda _: _WHOLE, 0.0), Load(1, 2))
+    target, asked, client = ran.record.target, ran.record.parameters, ran.record.environment
+    assert (target.host_kind, target.path, target.dialect, target.model) == (
+        "loopback",
+        "/v1/chat/completions",
+        "openai-chat",
+        "m",
+    )
+    assert (target.answered_model, len(target.origin)) == ("m-1", 12)
+    assert asked.accepted == {
+        "max_tokens": 2,
+        "min_tokens": 2,
+        "ignore_eos": True,
+        "stream_options": {"include_usage": True},
+    }
+    assert (client.transport, client.is_proxied, client.is_encrypted) == ("own", False, False)
+    assert client.versions.keys() >= {"httpx", "httptools"}
+    assert ran.record.connect_ms is not None
+    assert any("Closed loop" in note for note in ran.record.notes)
+
+
+def test_connections_that_the_server_closes_are_told_of() -> None:
+    ran = _measured(Scripted(lambda _: _WHOLE, 0.0, is_kept=False), Load(1, 3))
+    assert any("closes each connection" in note for note in ran.record.notes)

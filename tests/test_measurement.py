@@ -1,0 +1,114 @@
+"""Tables of measurements: nothing unknown is a nought, nothing from outside is a formula or markup."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.bench.records import record, request, rung
+from toolsync import measurement
+from toolsync.bench.record import Client, Gpu, GpuUse, Record
+from toolsync.commands.bench import described
+
+_CARD = GpuUse("GPU-1", "a card", 81920.0, 1000.0, 2000.0, ((0.0, 1000.0),))
+
+
+def _lines(one: Record) -> str:
+    return "\n".join(line.text for line in measurement.run_lines({"run": described(one)}))
+
+
+def _cells(one: Record) -> list[dict[str, str]]:
+    run = described(one)
+    return [dict(zip(measurement.heads(run), row, strict=False)) for row in measurement.rows(run)]
+
+
+def test_a_row_for_each_rung() -> None:
+    told = _cells(record(rung(1), rung(2, request(ttft_ms=50.0))))
+    assert [(row["Concurrency"], row["TTFT p50 ms"], row["TPOT p50 ms"]) for row in told] == [
+        ("1", "100.0", "5.00"),
+        ("2", "50.0", "5.00"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changed", "column", "cell"),
+    [
+        ({}, "GPU MiB peak", "—"),
+        ({"gpus": (_CARD,)}, "GPU MiB peak", "2000"),
+        ({"gpus": (_CARD,)}, "delta", "1000"),
+        ({"gpus": (_CARD, replace(_CARD, peak_mib=None))}, "GPU MiB peak", "2000 + —"),
+        ({"requests": (request(fault="cut"),)}, "TTFT p50 ms", "—"),
+        ({"requests": (request(fault="cut"),)}, "Tokens/s", "—"),
+        ({"requests": (request(), request(fault="cut"), request(tokens=2))}, "Requests", "2, 1 failed, 2 short"),
+        ({"client": Client(0.99, 0.1, None, is_limit=True)}, "Client", "the limit"),
+    ],
+    ids=["no GPU", "peak", "delta", "one unknown", "all failed", "no tokens", "counted", "the client"],
+)
+def test_a_cell(changed: dict[str, Any], column: str, cell: str) -> None:
+    (told,) = _cells(record(replace(rung(1), **changed)))
+    assert told[column] == cell
+
+
+def test_columns_that_only_some_runs_have() -> None:
+    thinks = record(rung(1, request(ttfo_ms=300.0)))
+    lumpy = record(rung(1, request(tokens=4, chunks=2)))
+    assert "TTFO p50 ms" in _cells(thinks)[0]
+    assert "TTFO p50 ms" not in _cells(record())[0]
+    assert "Gap p50 ms" in _cells(lumpy)[0]
+    assert "2.00 tokens per chunk" in _lines(lumpy)
+    assert _cells(record(token_source="events"))[0]["Tokens/s"].startswith("~")
+
+
+@pytest.mark.parametrize(
+    ("one", "says"),
+    [
+        (
+            record(rung(1, client=Client(0.9, 3.0, None, is_limit=True))),
+            "Concurrency 1: this client was the limit (90% of a",
+        ),
+        (record(rung(1, request(cached_tokens=256))), "50% of the prompts came out of the server's cache"),
+        (record(rung(1, request(tokens=3))), "1 of 1 replies were shorter than asked"),
+        (record(), "fewer than 100 requests"),
+        (record(gpu=Gpu("", "no NVIDIA driver is here", None)), "GPU memory: no NVIDIA driver is here"),
+        (record(notes=("Through a proxy.",)), "Through a proxy."),
+    ],
+    ids=["client", "cache", "short", "p99", "gpu", "note"],
+)
+def test_what_must_be_known_is_said(one: Record, says: str) -> None:
+    assert says in _lines(one)
+
+
+@pytest.mark.parametrize("label", ["=1+1", "+x", "-x", "@SUM(A1)", "\t=1", " =1", "\r=1"])
+def test_no_cell_is_a_formula(label: str) -> None:
+    run = described(record(label=label))
+    head, *rows = csv.reader(io.StringIO(measurement.csv_text(run)))
+    assert head[:3] == ["Record", "Label", "concurrency"]
+    assert all(
+        not cell.startswith(("=", "+", "@", "\t", "\r")) and (cell == "" or cell[0] != "-")
+        for row in rows
+        for cell in row
+    )
+
+
+def test_csv_holds_every_figure_and_leaves_what_nobody_knows_empty() -> None:
+    (told,) = csv.DictReader(io.StringIO(measurement.csv_text(described(record(rung(1, gpus=(_CARD,)))))))
+    assert (told["ttft_ms_p50"], told["ttft_ms_p99"], told["gpu_peak_mib"], told["ok"]) == ("100.0", "", "2000.0", "10")
+
+
+def test_markdown_is_a_table_and_no_markup_of_others() -> None:
+    run = described(record(rung(1), label="a|b <script> **x** [y](z)"))
+    text = measurement.markdown_text(run)
+    assert "<script>" not in text
+    assert r"a\|b &lt;script&gt; \*\*x\*\* \[y\](z)" in text
+    table = [line for line in text.splitlines() if line.startswith("|")]
+    assert len(table) == 3
+    assert {line.count("|") for line in table} == {len(measurement.heads(run)) + 1}
+
+
+def test_a_list_of_nothing_says_how_to_begin() -> None:
+    (line,) = measurement.list_lines({"records": []})
+    assert "bench run" in line.text
