@@ -18,7 +18,7 @@ from tests.check.planted import SHAPED, plant
 from tests.gitguard.conftest import Home
 from tests.keys import invented
 from toolsync import resources
-from toolsync.commands.check import _reachable
+from toolsync.commands.exposing import _reachable
 from toolsync.commands.schema import schema
 from toolsync.commands.sought import shapes
 from toolsync.errors import KeyringLockedError

@@ -371,3 +371,15 @@ def test_repositories_inside_are_named_and_ignored_settings_are_looked_at(furnis
     data = _check(furnished)["data"]
     assert [one["what"] for one in data["not_looked_at"]] == ["~/project/other", "~/project/sub"]
     assert [(one["shown"], one["kind"]) for one in data["findings"]] == [("~/project/deep/.env.local", "project")]
+
+
+def test_a_tracked_file_that_is_called_by_a_key(furnished: Machine) -> None:
+    home = Home(furnished.home)
+    home.repository("project")
+    furnished.write(f"project/{KEY}.txt", "nothing")
+    home.git("project", "add", ".")
+    ran = furnished.toolsync("check", "--json")
+    (one,) = ran.json["data"]["findings"]
+    assert (one["inside"], one["exposed"], KEY in ran.out) == ("its name", ["tracked"], False)
+    staged = _check(furnished, "--staged")["data"]["findings"]
+    assert [one["inside"] for one in staged] == ["its name"]

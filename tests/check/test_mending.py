@@ -10,7 +10,7 @@ import pytest
 from tests.acceptance.machine import KEY, Machine
 from tests.gitguard.conftest import Home
 from tests.keys import invented
-from toolsync.commands import check, mending
+from toolsync.commands import exposing, mending
 from toolsync.masking import Secret
 from toolsync.secret.vault import MemoryVault
 
@@ -26,7 +26,7 @@ def bare(furnished: Machine) -> None:
 @pytest.fixture
 def open_folders(monkeypatch: pytest.MonkeyPatch) -> None:
     """Everybody may pass the folders above the home, as pytest's own never let them."""
-    monkeypatch.setattr(check, "_reachable", lambda _path, who: who)
+    monkeypatch.setattr(exposing, "_reachable", lambda _path, who: who)
 
 
 def _found(machine: Machine) -> dict[str, list[str]]:

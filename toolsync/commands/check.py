@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from toolsync import __version__, disk, gitguard
+from toolsync import __version__, disk
 from toolsync.commands.advice import advice, is_kept
-from toolsync.commands.key import references
+from toolsync.commands.exposing import expose, is_past, real_path
 from toolsync.commands.looking import Finding, Limits, Looking, Unseen, is_private_kind, open_to
 from toolsync.commands.repositories import look_at_staged, look_through, repositories
 from toolsync.commands.result import DONE, PROBLEM, Message, Result
 from toolsync.commands.sought import Sought, shapes, sought
-from toolsync.commands.stores import Address
-from toolsync.commands.suspects import suspects
-from toolsync.errors import FileError, ProfileError
+from toolsync.commands.suspects import Suspects, suspects
 from toolsync.gitguard.repository import enclosing
 from toolsync.leaks import Finder, Known
 from toolsync.leaks.sarif import sarif
@@ -94,99 +90,35 @@ def check(session: Session, options: Options) -> Checked:
         look_at_staged(looking, session.places)
     else:
         _look_around(session, looking)
-        _expose(session, looking.findings, looking)
+        expose(session, looking)
     looking.end()
     findings = tuple(sorted(looking.findings, key=lambda one: (one.is_agreed, not isinstance(one.hit.secret, Known))))
     return Checked(options, looking, findings, wanted.warnings)
 
 
 def _look_around(session: Session, looking: Looking) -> None:
-    late = []
-    settings: dict[Path, None] = {}
+    """Look at everything; logs, which are long, last."""
+    late: list[Suspects] = []
+    files: dict[Path, None] = {}
     for one in suspects(session):
         if one.kind == "log":
             late.append(one)
             continue
-        if one.kind == "tool":
-            settings.update(dict.fromkeys(one.listing.files))
-        looking.shut_folders(one.listing.shut, one.kind)
-        looking.files_of(one.kind, one.tool, one.listing.files)
-    trees = repositories(session.places, filter(None, map(_real, settings)))
+        if one.kind not in ("backup", "editor"):
+            files.update(dict.fromkeys(one.listing.files))
+        _look_at(looking, one)
+    trees = repositories(session.places, filter(None, map(real_path, files)))
     look_through(looking, trees, session.places)
     for one in late:
-        looking.shut_folders(one.listing.shut, one.kind)
-        looking.files_of(one.kind, one.tool, one.listing.files)
-        if one.listing.is_cut:
-            looking.unseen.append(
-                Unseen(f"more {one.kind} files of {one.tool}", f"only {len(one.listing.files):,} of them")
-            )
+        _look_at(looking, one)
 
 
-def _real(path: Path) -> Path | None:
-    with suppress(FileError):
-        return disk.resolve(path)
-    return None
-
-
-def _expose(session: Session, findings: Sequence[Finding], looking: Looking) -> None:
-    """Say of each finding who else can have it, and whether its owner agreed."""
-    reals = {one.file: real for one in findings if not _is_past(one) and (real := _real(one.file))}
-    places = session.places
-    files = tuple(dict.fromkeys(reals.values()))
-    try:
-        verdicts = gitguard.look(files, home=places.home, environ=places.environ)
-    except FileError as error:
-        looking.unseen.append(Unseen("what git and chezmoi do with the files", error.message, matters=True))
-        verdicts = ()
-    states = {verdict.file: verdict.state for verdict in verdicts}
-    agreed = _agreed(session, looking.sought)
-    for one in findings:
-        if _is_past(one):
-            one.exposed.append("tracked" if one.inside == "index" else "history")
-            continue
-        status, real = looking.status(one.file), reals.get(one.file)
-        if status is not None and sys.platform != "win32":
-            one.exposed += _reachable(real or one.file, open_to(status))
-        state = states.get(real, "outside") if real else "outside"
-        if state in _IN_GIT:
-            one.exposed.append(_IN_GIT[state])
-        one.is_agreed = not one.exposed and (str(real), one.secret) in agreed
-
-
-_IN_GIT = {"tracked": "tracked", "exposed": "open", "copied": "copied"}
-
-
-def _is_past(one: Finding) -> bool:
-    """Whether it stands in a repository only, not in the file of that name."""
-    return one.kind == "repository" and bool(one.inside)
-
-
-def _reachable(path: Path, who: list[str]) -> list[str]:
-    """Those who can pass every folder on the way, too."""
-    bits = {"group": 0o010, "others": 0o001}
-    with suppress(OSError):
-        modes = [folder.stat().st_mode for folder in path.parents]
-        return [one for one in who if all(mode & (bits[one] | 0o001) for mode in modes)]
-    return who
-
-
-def _agreed(session: Session, wanted: Sought) -> set[tuple[str, str]]:
-    """The files in which a copy of a key stands by its owner's consent, or a tool's own login; and that key's name."""
-    memory = wanted.memory
-    logins = {(str(_real(one.file)), f"the key of {one.called}") for one in wanted.literals if one.is_login}
-    try:
-        profiles = {profile.name: profile for profile in session.profiles().profiles}
-    except (ProfileError, FileError):
-        return logins
-    pairs = logins
-    for real, file in memory.files.items():
-        for layer in file.layers:
-            profile = profiles.get(memory.copies.get(layer.tool, ""))
-            if profile is None or profile.plaintext == "never" or not any(value.secret for value in layer.values):
-                continue
-            path = str(Address.parse(real).path) if "#" in real and not os.path.exists(real) else real  # noqa: PTH110
-            pairs |= {(path, str(reference)) for _, reference in references(profile)}
-    return pairs
+def _look_at(looking: Looking, one: Suspects) -> None:
+    looking.shut_folders(one.listing.shut, one.kind)
+    looking.files_of(one.kind, one.tool, one.listing.files)
+    if one.listing.is_cut:
+        what = f"further files ({' '.join(filter(None, (one.tool, one.kind)))})"
+        looking.unseen.append(Unseen(what, f"only {len(one.listing.files):,} of them, or too deep a folder"))
 
 
 def result(
@@ -263,7 +195,7 @@ def _described(session: Session, one: Finding, looking: Looking) -> dict[str, An
 
 def mendable(session: Session, one: Finding, looking: Looking) -> list[str]:
     """What `--fix` can do about a finding: `mode`, `ignore`, `apply`."""
-    if one.is_agreed or _is_past(one) or one.kind == "staged":
+    if one.is_agreed or is_past(one) or one.kind == "staged":
         return []
     status = looking.status(one.file)
     is_ours = (
@@ -281,7 +213,7 @@ def mendable(session: Session, one: Finding, looking: Looking) -> list[str]:
 
 def _is_at_home(session: Session, one: Finding) -> bool:
     """Whether it lies in the user's home, and not where others must read it, as an organisation's settings."""
-    real = _real(one.file)
+    real = real_path(one.file)
     return real is not None and real.is_relative_to(os.path.realpath(session.places.home))
 
 

@@ -165,8 +165,7 @@ class Looking:
         """Look through one file, and at what it is called."""
         if place.file == Path(os.devnull):  # what a history is told to be that nobody wants
             return
-        name = Place(place.file, place.kind, place.tool, NAME, has_lines=False)
-        self.text(name, [os.fsencode(place.file.name)])
+        self._name(place)
         try:
             with content.opened(place.file) as opened:
                 self._through(place, opened)
@@ -221,8 +220,14 @@ class Looking:
             if found.file == place.file and _is_bytes(found) and found.hit.value in rows:
                 del self._found[key]
 
+    def _name(self, place: Place) -> None:
+        name = Place(place.file, place.kind, place.tool, NAME, has_lines=False)
+        self.text(name, [os.fsencode(place.file.name)])
+
     def blob(self, place: Place, whole: bytes) -> None:
-        """Look through what a repository holds; UTF-16 is read as a file's is."""
+        """Look through what a repository holds, as through a file."""
+        if place.kind == "staged":  # of others, the name is that of a file that is looked at, or was
+            self._name(place)
         self.files += 1
         self.bytes += len(whole)
         self.text(place, content.plain([whole]))

@@ -1,0 +1,85 @@
+"""Who else can have a key that was found, and whether its owner agreed to just that."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from toolsync import disk, gitguard
+from toolsync.commands.key import references
+from toolsync.commands.looking import NAME, Finding, Looking, Unseen, open_to
+from toolsync.commands.sought import Sought
+from toolsync.commands.stores import Address
+from toolsync.errors import FileError, ProfileError
+from toolsync.session import Session
+
+
+def expose(session: Session, looking: Looking) -> None:
+    """Say of each finding who else can have it, and whether its owner agreed."""
+    findings = looking.findings
+    reals = {one.file: real for one in findings if not is_past(one) and (real := real_path(one.file))}
+    places = session.places
+    files = tuple(dict.fromkeys(reals.values()))
+    try:
+        verdicts = gitguard.look(files, home=places.home, environ=places.environ)
+    except FileError as error:
+        looking.unseen.append(Unseen("what git and chezmoi do with the files", error.message, matters=True))
+        verdicts = ()
+    states = {verdict.file: verdict.state for verdict in verdicts}
+    agreed = _agreed(session, looking.sought)
+    for one in findings:
+        if is_past(one):
+            one.exposed.append("tracked" if one.inside == "index" else "history")
+            continue
+        status, real = looking.status(one.file), reals.get(one.file)
+        if status is not None and sys.platform != "win32":
+            one.exposed += _reachable(real or one.file, open_to(status))
+        state = states.get(real, "outside") if real else "outside"
+        if state in _IN_GIT:
+            one.exposed.append(_IN_GIT[state])
+        one.is_agreed = not one.exposed and (str(real), one.secret) in agreed
+
+
+_IN_GIT = {"tracked": "tracked", "exposed": "open", "copied": "copied"}
+
+
+def is_past(one: Finding) -> bool:
+    """Whether it stands in a repository only, not in the file of that name."""
+    return one.kind == "repository" and one.inside not in ("", NAME)
+
+
+def _reachable(path: Path, who: list[str]) -> list[str]:
+    """Those who can pass every folder on the way, too."""
+    bits = {"group": 0o010, "others": 0o001}
+    with suppress(OSError):
+        modes = [folder.stat().st_mode for folder in path.parents]
+        return [one for one in who if all(mode & (bits[one] | 0o001) for mode in modes)]
+    return who
+
+
+def _agreed(session: Session, wanted: Sought) -> set[tuple[str, str]]:
+    """The files in which a copy of a key stands by its owner's consent, or a tool's own login; and that key's name."""
+    memory = wanted.memory
+    logins = {(str(real_path(one.file)), f"the key of {one.called}") for one in wanted.literals if one.is_login}
+    try:
+        profiles = {profile.name: profile for profile in session.profiles().profiles}
+    except (ProfileError, FileError):
+        return logins
+    pairs = logins
+    for real, file in memory.files.items():
+        for layer in file.layers:
+            profile = profiles.get(memory.copies.get(layer.tool, ""))
+            if profile is None or profile.plaintext == "never" or not any(value.secret for value in layer.values):
+                continue
+            path = str(Address.parse(real).path) if "#" in real and not os.path.exists(real) else real  # noqa: PTH110
+            pairs |= {(path, str(reference)) for _, reference in references(profile)}
+    return pairs
+
+
+def real_path(path: Path) -> Path | None:
+    """The path behind every link; None where links lead in a circle."""
+    with suppress(FileError):
+        return disk.resolve(path)
+    return None
