@@ -172,7 +172,7 @@ class _Run:
         async with asyncio.TaskGroup() as tasks:
             intended_ns = self.started_ns
             while (body := self._next(intended_ns)) is not None:
-                while (wait_ns := intended_ns - perf_counter_ns()) > 0:  # uvloop wakes up to half a millisecond early
+                while (wait_ns := intended_ns - perf_counter_ns()) > 0:  # noqa: ASYNC110  uvloop wakes too early
                     await asyncio.sleep(wait_ns / 1e9)
                 await room.acquire()
                 tasks.create_task(self._one(body, intended_ns, room))

@@ -1,0 +1,136 @@
+"""`bench`: nothing is measured that does not answer, and what is kept may be shown to anybody."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.acceptance.machine import KEY, Machine
+from toolsync.bench.record import loaded
+from toolsync.cli import benchmarking
+from toolsync.loopback import LoopbackGateway
+
+_QUICK = ("bench", "run", "--concurrency", "1,2", "--requests", "2")
+
+
+@pytest.fixture
+def measured(machine: Machine, gateway: LoopbackGateway) -> Machine:
+    """A machine whose gateway answers."""
+    machine.profile(base_url=gateway.base_url)
+    return machine
+
+
+def _record(machine: Machine) -> Path:
+    (file,) = (machine.state / "bench").glob("*.json")
+    return file
+
+
+def test_a_run_leaves_a_record_that_is_listed_and_shown(measured: Machine) -> None:
+    ran = measured.toolsync(*_QUICK, "--label", "before")
+    assert ran.code == 0, ran.err
+    record = loaded(_record(measured).read_bytes(), "it")
+    assert [(rung.concurrency, len(rung.requests)) for rung in record.rungs] == [(1, 2), (2, 2)]
+    assert record.id in measured.toolsync("bench", "list").out
+    shown = measured.toolsync("bench", "show", record.id[:12]).out
+    assert shown == measured.toolsync("bench", "show", "before").out
+    assert shown.splitlines()[:8] == ran.out.splitlines()[:8]
+    assert "TTFT p50 ms" in shown
+
+
+def test_nothing_in_a_record_names_key_host_person_or_prompt(measured: Machine, gateway: LoopbackGateway) -> None:
+    measured.toolsync(*_QUICK)
+    raw = _record(measured).read_bytes().decode()
+    prompts = [one.json["messages"][0]["content"] for one in gateway.received if one.json and one.json.get("stream")]
+    assert len(prompts) > 6
+    for secret in (KEY, "127.0.0.1", str(measured.home), *(text[:24] for text in prompts)):
+        assert secret not in raw
+
+
+def test_what_does_not_answer_is_not_measured(measured: Machine, gateway: LoopbackGateway) -> None:
+    from toolsync.masking import Secret
+
+    gateway.key = Secret("another-key-altogether")
+    ran = measured.toolsync(*_QUICK)
+    assert ran.code == 2
+    assert "nothing was measured" in ran.err
+    assert "[key_invalid]" in ran.err
+    assert not (measured.state / "bench").exists()
+    assert not any(one.json and one.json.get("stream") for one in gateway.received)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--concurrency", "0"], "whole numbers"),
+        (["--concurrency", "1,x"], "whole numbers"),
+        (["--concurrency", "99999"], "distributed engine"),
+        (["--concurrency", "2,2"], "a step twice"),
+        (["--tokens", "512"], "two numbers"),
+        (["--dialect", "gemini"], "no dialect 'gemini'"),
+        (["--rate", "5"], "when to stop"),
+        (["--rate", "5", "--duration", "1", "--concurrency", "1,2"], "no ladder"),
+        (["--csv", "--markdown"], "two forms"),
+        (["--out", "nowhere/run.json"], "no folder"),
+        (["--out", "notes.txt"], "no record"),
+    ],
+)
+def test_a_wish_that_cannot_be_is_refused_before_anything_is_asked(
+    measured: Machine, gateway: LoopbackGateway, words: list[str], says: str
+) -> None:
+    measured.write("project/notes.txt", "mine\n")
+    ran = measured.toolsync("bench", "run", *words)
+    assert ran.code == 2
+    assert says in ran.err
+    assert gateway.received == ()
+    assert measured.read("project/notes.txt") == "mine\n"
+
+
+def test_the_record_goes_where_it_is_wanted_too(measured: Machine) -> None:
+    for _ in range(2):  # a record may be measured anew
+        assert measured.toolsync(*_QUICK, "--out", "run.json").code == 0
+    raw = (measured.project / "run.json").read_bytes()
+    assert raw == max((measured.state / "bench").glob("*.json")).read_bytes()
+    assert measured.toolsync("bench", "show", "run.json").code == 0
+
+
+@pytest.mark.parametrize("dialect", ["chat", "responses", "messages"])
+def test_every_dialect_is_measured(measured: Machine, dialect: str) -> None:
+    ran = measured.toolsync(*_QUICK, "--dialect", dialect, "--model", "another", "--json")
+    (rung, _) = ran.json["data"]["run"]["rungs"]
+    assert (ran.code, rung["ok"], rung["failed"]) == (0, 2, 0)
+    assert rung["ttft_ms"]["p50"] > 0
+    assert ran.json["data"]["run"]["target"]["answered_model"] == "another"
+
+
+def test_csv_and_markdown_stand_alone_on_stdout(measured: Machine) -> None:
+    told = measured.toolsync(*_QUICK, "--label", "=1+1", "--csv")
+    rows = list(csv.DictReader(io.StringIO(told.out)))
+    assert [row["concurrency"] for row in rows] == ["1", "2"]
+    assert {row["Label"] for row in rows} == {"'=1+1"}
+    page = measured.toolsync("bench", "show", "=1+1", "--markdown").out
+    assert page.startswith("**=1+1** (some-model)\n\n| Concurrency |")
+
+
+def test_ctrl_c_keeps_what_is_finished_and_says_so(measured: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    def press(_: Any, concurrency: int, done: int, __: int | None) -> None:
+        if concurrency == 2 and not done:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(benchmarking._Progress, "__call__", press)
+    ran = measured.toolsync(*_QUICK, "--json")
+    assert ran.code == ran.json["exit_code"] == 130
+    assert [one["type"] for one in ran.json["errors"]] == ["InterruptedRunError"]
+    assert [rung["concurrency"] for rung in ran.json["data"]["run"]["rungs"]] == [1]
+    assert json.loads(_record(measured).read_bytes())["ladder"] == [1, 2]
+
+
+def test_a_record_of_nobody_is_named(measured: Machine) -> None:
+    ran = measured.toolsync("bench", "show", "nothing")
+    assert (ran.code, "no record 'nothing'" in ran.err) == (2, True)
+    assert "no record yet" in measured.toolsync("bench", "list").out
