@@ -12,11 +12,13 @@ from typing import Any
 import psutil
 import pytest
 import tomlkit
+from jsonschema import Draft202012Validator
 
 from tests.doctor.cases import Diagnosed, Stage, realised, run
 from tests.doctor.test_doctor_cases import leaks
 from tests.doctor.test_well import KEY, Data, case, chat, ok
 from toolsync import registry
+from toolsync.commands.schema import schema
 from toolsync.doctor.client import QUESTION, Ended, Outcome, asked, command_line, program, read
 from toolsync.doctor.proof import Probe, Verdict, verdict
 from toolsync.errors import TemplateError
@@ -278,6 +280,10 @@ SAYS_NO = 'echo \'{"type":"result","result":"API Error: 401 wrong key","code":40
 SAYS_PONG = 'echo \'{"type":"result","result":"pong"}\''
 
 
+SCHEMA = Draft202012Validator(schema("doctor").data["content"])
+"""What `--json` must meet, the parts it refers to included."""
+
+
 def _with_client(stage: Stage, script: str | None, **fields: Any) -> None:
     """The demo tool with a client of its own, whose program leaves a mark each time it runs."""
     file = stage.config / "tools" / "demo" / "tool.toml"
@@ -299,7 +305,9 @@ def _marks(stage: Stage) -> int:
 
 def _doctor(stage: Stage, *options: str) -> tuple[int, Data]:
     code, out, _ = run(stage, "doctor", "demo", "--json", *options)
-    tool: Data = json.loads(out)["data"]["tools"][0]
+    envelope = json.loads(out)
+    assert [error.message for error in SCHEMA.iter_errors(envelope)] == []
+    tool: Data = envelope["data"]["tools"][0]
     return code, tool
 
 
