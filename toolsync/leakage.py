@@ -96,5 +96,8 @@ def _summary(data: Mapping[str, Any], leaks: int) -> Iterator[Line]:
     known = ", ".join(looked["known"]) or "no known key"
     scope = "what git is about to commit" if data["staged"] else f"{counted(looked['files'], 'text')}"
     found = f"{counted(leaks, 'leak')} found" if leaks else "no key in clear"
+    mendable = sum(bool(one["fixes"]) for one in data["findings"])
     text = f"{found} in {scope}; looked for {known}, and for keys of {looked['shapes']} shapes."
     yield sentence(text[0].upper() + text[1:], "bad" if leaks else "good", indent=0)
+    if mendable:
+        yield sentence(f"`toolsync check --fix` can do something about {mendable} of them, and asks first.", indent=0)

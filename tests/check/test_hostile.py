@@ -59,7 +59,7 @@ def test_files_may_be_called_anything(furnished: Machine) -> None:
     log = json.loads(furnished.toolsync("check", "--sarif").out)
     assert len(log["runs"][0]["results"]) == len(found)
     said = furnished.toolsync("check").out
-    begins = ("~/project/x", "    ", f"{len(found)} leaks", "a key that", "not looked at")
+    begins = ("~/project/x", "    ", f"{len(found)} leaks", "a key that", "not looked at", "`toolsync check --fix`")
     assert [line for line in said.splitlines() if not line.startswith(begins)] == []
     assert "\x1b" not in said + json.dumps(log)
 
@@ -99,6 +99,13 @@ def _socket(path: Path) -> None:
             one.bind(path.name)
         finally:
             os.chdir(here)
+
+
+def test_what_a_link_in_a_repository_leads_to_is_not_the_repositorys(furnished: Machine) -> None:
+    Home(furnished.home).repository("project")
+    furnished.write("elsewhere.txt", KEY)
+    (furnished.project / "link").symlink_to(furnished.home / "elsewhere.txt")
+    assert _check(furnished)["data"]["findings"] == []
 
 
 def test_folders_in_a_circle_come_to_an_end(furnished: Machine) -> None:

@@ -88,7 +88,9 @@ def test_a_literal_key_goes_into_a_keyring_that_has_none(furnished: Machine) -> 
 
 def test_where_the_gateway_does_not_answer_nothing_is_changed(furnished: Machine) -> None:
     furnished.profile(base_url="http://127.0.0.1:9")
-    furnished.write(".claude/settings.json", json.dumps(SETTINGS))
+    furnished.write(
+        ".claude/settings.json", json.dumps(SETTINGS).replace("https://gateway.example/api", "http://127.0.0.1:9")
+    )
     with furnished.untouched():
         ran = furnished.toolsync("check", "--fix", "--yes")
     assert ran.code == 2
@@ -162,3 +164,11 @@ def test_a_key_that_a_repository_brings_never_goes_into_the_keyring(furnished: M
     ran = furnished.toolsync("check", "--fix", "--yes", "--no-ping", "--json")
     assert (ran.code, furnished.vault.get("work")) == (1, None)
     assert {fix for one in ran.json["data"]["findings"] for fix in one["fixes"]} <= {"mode"}
+
+
+def test_a_tool_that_is_set_to_another_gateway_is_not_led_to_ours(furnished: Machine) -> None:
+    elsewhere = {"env": {"ANTHROPIC_BASE_URL": "https://another.example", "MCP_KEY": KEY}}
+    furnished.write(".claude/settings.json", json.dumps(elsewhere))
+    assert _found(furnished) == {"~/.claude/settings.json": ["mode"]}
+    furnished.toolsync("check", "--fix", "--yes", "--no-ping")
+    assert json.loads(furnished.read(".claude/settings.json")) == elsewhere

@@ -10,6 +10,7 @@ from typing import Any
 from toolsync import __version__, disk
 from toolsync.commands.advice import advice, is_kept
 from toolsync.commands.exposing import expose, is_past, real_path
+from toolsync.commands.fitting import remembered_tools
 from toolsync.commands.looking import Finding, Limits, Looking, Unseen, is_private_kind, open_to
 from toolsync.commands.repositories import look_at_staged, look_through, repositories
 from toolsync.commands.result import DONE, PROBLEM, Message, Result
@@ -206,7 +207,7 @@ def mendable(session: Session, one: Finding, looking: Looking) -> list[str]:
         fixes.append("mode")
     if "open" in one.exposed and (is_private_kind(one.kind) or one.file.name.startswith(".env")):
         fixes.append("ignore")
-    if one.kind == "tool" and not one.inside and one.hit.value in _movable(looking.sought):
+    if one.kind == "tool" and not one.inside and _is_movable(one, looking.sought):
         fixes.append("apply")
     return fixes
 
@@ -217,10 +218,14 @@ def _is_at_home(session: Session, one: Finding) -> bool:
     return real is not None and real.is_relative_to(os.path.realpath(session.places.home))
 
 
-def _movable(wanted: Sought) -> set[str]:
-    """The keys that tools can get another way: those of profiles, and literal ones that go to the same address."""
-    kept = {one.value for one in wanted.known if is_kept(one.name)}
-    return kept | {one.key.reveal() for one in wanted.literals if one.is_ours and not one.is_login}
+def _is_movable(one: Finding, wanted: Sought) -> bool:
+    """Whether its tool is set to the profile's gateway, by us or by hand: no other is led there by the way."""
+    by_hand = any(
+        (literal.tool, literal.key.reveal()) == (one.tool, one.hit.value)
+        for literal in wanted.literals
+        if literal.is_ours and not literal.is_login
+    )
+    return by_hand or (is_kept(one.secret) and one.tool in remembered_tools(wanted.memory))
 
 
 def _unseen(session: Session, one: Unseen) -> dict[str, Any]:

@@ -165,6 +165,8 @@ class Looking:
         """Look through one file, and at what it is called."""
         if place.file == Path(os.devnull):  # what a history is told to be that nobody wants
             return
+        if place.kind == "repository" and place.file.is_symlink():  # git would take up the link
+            return
         self._name(place)
         try:
             with content.opened(place.file) as opened:
