@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.machine import Machine
+from toolsync import transaction
 
 CODEX = ".codex/config.toml"
 APPLY = ("apply", "--yes", "--no-ping")
@@ -82,6 +84,26 @@ def test_one_that_can_be_read_stays(applied: Machine) -> None:
         assert applied.toolsync(*ANEW).said == (0, "")
     assert applied.toolsync("undo", "--yes").said == (0, "")
     assert applied.read(CODEX) == '# mine\nmodel = "gpt-5"\n'
+
+
+def test_what_was_interrupted_is_ended_first(applied: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A memory that was torn while a change waited for its end."""
+    before = applied.read(CODEX)
+    applied.write(CODEX, before.replace("some-model", "another"))
+    with monkeypatch.context() as patch:
+        patch.setattr(transaction, "forward", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+        child = os.fork()
+        if child == 0:
+            applied.toolsync(*APPLY)
+            os._exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+    memory = applied.state / "memory.json"
+    os.truncate(memory, 99)
+    ran = applied.toolsync(*ANEW)
+    assert (ran.code, applied.read(CODEX)) == (0, before)
+    assert ran.out.count("warning: a change that was interrupted is finished now\n") == 1
+    assert ran.out.count("warning: what was remembered lies in ") == 1
+    assert not list(applied.home.rglob("*.tmp"))
 
 
 def test_one_of_a_newer_toolsync_stays(applied: Machine) -> None:

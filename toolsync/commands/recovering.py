@@ -28,10 +28,13 @@ def recovered(session: Session) -> tuple[Notice, ...]:
 def begun_anew(session: Session) -> tuple[Notice, ...]:
     """Set a memory that cannot be read aside, for a person said so; where it lies now. One that can be read stays.
 
+    What was interrupted is ended first, as ever.
+
     Raises:
         MemoryFileError: a newer toolsync wrote it.
         FileError, TransactionError: it cannot be moved, or another toolsync is at work.
     """
+    news = recovered(session)
     path = memories.path_in(session.state)
     try:
         memories.read(path)
@@ -39,8 +42,8 @@ def begun_anew(session: Session) -> tuple[Notice, ...]:
         with lock.held(session.state, _WAIT_SECONDS):
             aside = memories.set_aside(path)
         text = f"what was remembered lies in {disk.shown(aside)} now: what stands in the files already counts as yours"
-        return (Notice("", text),)
-    return ()
+        return (*news, Notice("", text))
+    return news
 
 
 def _notices(recovery: Recovery) -> Iterator[Notice]:
