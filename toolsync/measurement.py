@@ -160,9 +160,9 @@ def csv_text(run: Mapping[str, Any]) -> str:
 
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\r\n")  # RFC 4180
-    writer.writerow(["Record", "Label", *map(_plain, _flat(run)[0])])
+    writer.writerow(["Record", "Label", *map(plain, _flat(run)[0])])
     for row in _flat(run)[1]:
-        writer.writerow([_plain(run["id"]), _plain(run["label"]), *row])
+        writer.writerow([plain(run["id"]), plain(run["label"]), *row])
     return text.getvalue()
 
 
@@ -199,7 +199,7 @@ _FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")
 """How a cell begins that a spreadsheet would carry out (OWASP, "CSV Injection")."""
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Text from outside as a cell."""
     clean = on_one_line(masked(text))
     return f"'{clean}" if clean.lstrip().startswith(_FORMULAS) else clean
@@ -207,21 +207,22 @@ def _plain(text: str) -> str:
 
 def markdown_text(run: Mapping[str, Any]) -> str:
     """The table for a page, with what must be known of it."""
-    lines = [f"**{_escaped(run['label'] or run['id'])}** ({_escaped(run['target']['model'])})", ""]
-    lines += [_barred(heads(run)), _barred(["---:"] * len(heads(run)))]
-    lines += [_barred(row) for row in rows(run)]
-    lines += ["", *(_escaped(text) for text in _about(run)), ""]
-    lines += [f"- {_escaped(line.text)}" for line in _remarks(run)]
+    lines = [f"**{escaped(run['label'] or run['id'])}** ({escaped(run['target']['model'])})", ""]
+    lines += [barred(heads(run)), barred(["---:"] * len(heads(run)))]
+    lines += [barred(row) for row in rows(run)]
+    lines += ["", *(escaped(text) for text in _about(run)), ""]
+    lines += [f"- {escaped(line.text)}" for line in _remarks(run)]
     return "\n".join(lines) + "\n"
 
 
-def _barred(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(_escaped(cell) if not cell.startswith('---') else cell for cell in cells)} |"
+def barred(cells: Sequence[str]) -> str:
+    """A row of a table of Markdown."""
+    return f"| {' | '.join(escaped(cell) if not cell.startswith('---') else cell for cell in cells)} |"
 
 
 _MARKUP = str.maketrans({**{mark: f"\\{mark}" for mark in "\\`*_[]|#"}, "<": "&lt;", "&": "&amp;", ">": "&gt;"})
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     """Text from outside as text: no markup, no HTML."""
     return on_one_line(masked(text)).translate(_MARKUP)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from toolsync import inventory, measurement, undertaking
+from toolsync import contrast, inventory, measurement, undertaking
 from toolsync.commands.result import Message, Result
 from toolsync.errors import ToolsyncError
 from toolsync.examination import examination_lines
@@ -47,6 +47,7 @@ View = Callable[[Mapping[str, Any]], Iterator[Line]]
 
 _VIEWS: Mapping[str, View] = {
     "apply": undertaking.apply_lines,
+    "bench compare": contrast.comparison_lines,
     "bench list": measurement.list_lines,
     "bench run": measurement.run_lines,
     "bench show": measurement.run_lines,

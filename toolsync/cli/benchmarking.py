@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from toolsync import measurement, screen
+from toolsync import contrast, measurement, screen
 from toolsync.cli.context import Json, ProfileName, help_app, run, show
 from toolsync.commands.result import Result
 from toolsync.errors import UsageError
@@ -90,6 +90,33 @@ def bench_show(
 
     _stop_at_two(csv=csv, markdown=markdown, json=json)
     _shown(command(run.session(), record), csv=csv, markdown=markdown)
+
+
+@bench_app.command("compare")
+def bench_compare(
+    baseline: Annotated[str, typer.Argument(help="The record from before: as `show` takes it.")],
+    candidate: Annotated[str, typer.Argument(help="The one from after.")],
+    fail_if: Annotated[list[str] | None, typer.Option("--fail-if", help="Such as ttft_p50>+10%, or worse.")] = None,
+    anyway: Annotated[bool, typer.Option("--anyway", help="Though the two are not comparable.")] = False,
+    csv: Csv = False,
+    markdown: Markdown = False,
+    json: Json = False,
+) -> None:
+    """Compare two records, with a verdict.
+
+    Ends with 1 when a --fail-if is met, with 3 when the two are not comparable.
+    """
+    from toolsync.commands.bench_compare import Wish, compare
+    from toolsync.render import message_lines
+
+    _stop_at_two(csv=csv, markdown=markdown, json=json)
+    result = compare(run.session(), Wish(baseline, candidate, anyway, tuple(fail_if or ())))
+    if not csv and not markdown:
+        show(result)
+        return
+    run.exit_code = result.exit_code
+    screen.stdout().put(contrast.csv_text(result.data) if csv else contrast.markdown_text(result.data))
+    screen.stderr().show(message_lines(result.messages))
 
 
 def _stop_at_two(**forms: bool) -> None:

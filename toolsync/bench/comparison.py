@@ -1,0 +1,232 @@
+"""Two runs, row by row: what changed, how sure that is, and a verdict only where it is; pure.
+
+A row is better or worse where the whole of its interval lies beyond the least effect that counts. The intervals are
+wide enough for all rows together (Bonferroni): at most one comparison of equals in twenty has any verdict at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from random import Random
+from typing import Literal
+
+from toolsync.bench import resampling
+from toolsync.bench.gpu import peak_mib
+from toolsync.bench.metrics import summary
+from toolsync.bench.record import Record, Request, Rung
+from toolsync.value import frozen
+
+LEAST_EFFECT = 0.02
+ERROR = 0.05
+"""How likely any verdict at all may be, where nothing changed."""
+_FAILED_SHARE = 0.05
+_FEWEST = 5
+_BEYOND = 2
+"""So many requests must lie beyond a percentile, or else it is little more than the slowest of them."""
+
+Verdict = Literal["better", "worse", "no difference shown", "no verdict"]
+MetricName = Literal["ttft_p50", "ttft_p90", "ttft_p99", "tpot_p50", "tokens_per_s", "peak_memory"]
+
+
+@frozen
+class Metric:
+    """A figure that is compared.
+
+    Attributes:
+        name: for programs.
+        title: for people.
+        unit: of its values.
+        is_better_higher: whether more of it is good.
+    """
+
+    name: MetricName
+    title: str
+    unit: str
+    is_better_higher: bool = False
+
+
+METRICS = (
+    Metric("ttft_p50", "TTFT p50", "ms"),
+    Metric("ttft_p90", "TTFT p90", "ms"),
+    Metric("ttft_p99", "TTFT p99", "ms"),
+    Metric("tpot_p50", "TPOT p50", "ms"),
+    Metric("tokens_per_s", "Output tokens/s", "tokens/s", is_better_higher=True),
+    Metric("peak_memory", "Peak memory", "MiB"),
+)
+
+
+@frozen
+class Row:
+    """One metric at one concurrency.
+
+    Attributes:
+        concurrency: of the rung.
+        metric: which.
+        before: of the baseline; None where nobody knows.
+        after: of the candidate; likewise.
+        change: from before to after, as a share of before; None where one of them is unknown, or before is 0.
+        low: the lower end of the change's interval; None where there is none.
+        high: its upper end.
+        verdict: what may be said of it.
+        why: why there is no verdict; empty where there is one.
+    """
+
+    concurrency: int
+    metric: Metric
+    before: float | None
+    after: float | None
+    change: float | None
+    low: float | None = None
+    high: float | None = None
+    verdict: Verdict = "no verdict"
+    why: str = ""
+
+
+@frozen
+class Comparison:
+    """All rows.
+
+    Attributes:
+        rows: by concurrency, then by metric.
+        missing: concurrencies that only one of the runs finished.
+        confidence: of each interval, 0 to 1; None where there is none.
+    """
+
+    rows: tuple[Row, ...]
+    missing: tuple[int, ...]
+    confidence: float | None
+
+
+def compared(before: Record, after: Record) -> Comparison:
+    """The runs, held against each other at each concurrency that both finished."""
+    rungs = {one.concurrency: one for one in before.rungs}
+    others = {one.concurrency: one for one in after.rungs}
+    seed = f"{before.id} {after.id}"
+    is_closed = before.parameters.rate is None and after.parameters.rate is None
+    pairs = [(rungs[step], others[step]) for step in rungs if step in others]
+    drawn = [one for pair in pairs for one in _rows(*pair, seed, is_closed=is_closed)]
+    tested = sum(one.draws is not None for one in drawn)
+    error = ERROR / tested if tested else None
+    rows = tuple(_judged(one, error) for one in drawn)
+    return Comparison(rows, tuple(sorted(rungs.keys() ^ others.keys())), None if error is None else 1 - error)
+
+
+@frozen
+class _Drawn:
+    """A row before its verdict; `draws` are changes that resampling gives, None where there is no telling."""
+
+    row: Row
+    draws: Sequence[float] | None
+
+
+def _rows(before: Rung, after: Rung, seed: str, *, is_closed: bool) -> Iterator[_Drawn]:
+    why = _unfit(before, after)
+    for metric in METRICS:
+        known = _value(metric, before), _value(metric, after)
+        if metric.name == "ttft_p99" and None in known:  # hidden below a hundred requests, as everywhere
+            continue
+        row = Row(before.concurrency, metric, *known, _change(*known))
+        random = Random(f"{seed} {before.concurrency} {metric.name}")  # noqa: S311  repeatable, and no secret
+        draws, reason = _draws(metric, before, after, random, is_closed=is_closed)
+        if row.change is None:
+            yield _Drawn(replace(row, why=_unknown(metric, before, after, known)), None)
+        elif why or draws is None:
+            yield _Drawn(replace(row, why=why or reason), None)
+        else:
+            middle = resampling.middle(draws)
+            yield _Drawn(row, [one - middle + row.change for one in draws] if metric.name == "tokens_per_s" else draws)
+
+
+def _unfit(before: Rung, after: Rung) -> str:
+    """Why nothing may be said of a rung."""
+    if before.client.is_limit or after.client.is_limit:
+        return "the client was the limit"
+    for rung in (before, after):
+        failed = sum(not one.is_ok for one in rung.requests)
+        if failed > _FAILED_SHARE * len(rung.requests):
+            return f"{failed} of {len(rung.requests)} requests failed"
+    return ""
+
+
+def _change(before: float | None, after: float | None) -> float | None:
+    return None if before is None or after is None or not before else (after - before) / before
+
+
+def _unknown(metric: Metric, before: Rung, after: Rung, known: tuple[float | None, float | None]) -> str:
+    if metric.name == "peak_memory":
+        rung = before if known[0] is None else after
+        return next((one.why for one in rung.gpus if one.why), "not sampled in both runs")
+    return "unknown in one of the runs" if None in known else "it was 0 before"
+
+
+def _value(metric: Metric, rung: Rung) -> float | None:
+    if metric.name == "peak_memory":
+        return peak_mib(rung)
+    told = summary(rung, 1)
+    return {
+        "ttft_p50": told.ttft_ms.p50,
+        "ttft_p90": told.ttft_ms.p90,
+        "ttft_p99": told.ttft_ms.p99,
+        "tpot_p50": told.tpot_ms.p50,
+        "tokens_per_s": told.system_tokens_per_s,
+    }[metric.name]
+
+
+_SHARES: dict[MetricName, tuple[Callable[[Request], float | None], float]] = {
+    "ttft_p50": (lambda one: one.ttft_ms, 0.5),
+    "ttft_p90": (lambda one: one.ttft_ms, 0.9),
+    "ttft_p99": (lambda one: one.ttft_ms, 0.99),
+    "tpot_p50": (lambda one: one.tpot_ms, 0.5),
+}
+
+
+def _draws(
+    metric: Metric, before: Rung, after: Rung, random: Random, *, is_closed: bool
+) -> tuple[Sequence[float] | None, str]:
+    """Changes that other requests of the same kind would have shown; or why nobody can say."""
+    if metric.name == "peak_memory":
+        return None, ""
+    if metric.name == "tokens_per_s" and not is_closed:
+        return None, "at a rate the load decides it, not the server"
+    kinds = [_kind(metric, rung) for rung in (before, after)]
+    fewest = min(map(len, kinds))
+    share = _SHARES[metric.name][1] if metric.name in _SHARES else 0.5
+    if fewest < _FEWEST or round(fewest * (1 - share), 6) < _BEYOND:
+        return None, f"too few requests ({fewest})"
+    if metric.name == "tokens_per_s":
+        drawn = [resampling.ratios(kind, random) for kind in kinds]
+    else:
+        drawn = [resampling.quantiles([value for value, _ in kind], share, random) for kind in kinds]
+    if min(drawn[0]) <= 0:
+        return None, "it was 0 before"
+    return [later / earlier - 1 for earlier, later in zip(*drawn, strict=True)], ""
+
+
+def _kind(metric: Metric, rung: Rung) -> list[tuple[float, float]]:
+    """What is resampled: a request's figure; for the rate of all, its tokens and how long it kept a stream busy."""
+    good = [one for one in rung.requests if one.is_ok]
+    if metric.name in _SHARES:
+        figure = _SHARES[metric.name][0]
+        return [(value, 1.0) for value in map(figure, good) if value is not None]
+    return [
+        (float(one.completion_tokens), one.e2e_ms)
+        for one in sorted(good, key=lambda one: one.t0_ms or 0.0)
+        if one.completion_tokens is not None and one.e2e_ms
+    ]
+
+
+def _judged(one: _Drawn, error: float | None) -> Row:
+    row = one.row
+    if row.why or row.change is None:
+        return row
+    if one.draws is None or error is None:  # memory: one figure for each rung, and no chance in it
+        return replace(row, verdict=_verdict(row.metric, row.change, row.change))
+    low, high = resampling.interval(one.draws, error)
+    return replace(row, low=low, high=high, verdict=_verdict(row.metric, low, high))
+
+
+def _verdict(metric: Metric, low: float, high: float) -> Verdict:
+    if low <= LEAST_EFFECT and high >= -LEAST_EFFECT:
+        return "no difference shown"
+    return "better" if (low > LEAST_EFFECT) == metric.is_better_higher else "worse"
