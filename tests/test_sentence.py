@@ -52,7 +52,7 @@ def test_every_sentence_is_said() -> None:
 @pytest.mark.parametrize("name", ROWS)
 def test_both_languages_say_the_same(name: str) -> None:
     row = ROWS[name]
-    if name != "reload":  # a tool's own words, which it has in English only
+    if name not in ("reload", "odd_character"):  # what a tool's author, and Unicode, have in English only
         assert _open(row["en"]) == _open(row["zh"])
     assert re.search("[\u4e00-\u9fff]", row["zh"]) or not re.search("[a-z]{2}", re.sub(r"\{\w+\}", "", row["en"]))
 

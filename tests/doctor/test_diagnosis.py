@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -117,6 +117,14 @@ ROWS: dict[str, Row] = {
 def test_what_it_comes_to(row: Row) -> None:
     one = diagnosis(EFFECTIVE, row.offline, row.probed)
     assert (one.state, [finding.cause for finding in one.findings]) == (row.state, row.causes)
+
+
+@pytest.mark.parametrize(("falls_back", "expected"), [(False, ["localhost_ipv6"]), (True, [])])
+def test_who_goes_on_to_the_next_address_is_told_nothing_of_the_first(falls_back: bool, expected: list[str]) -> None:
+    detour = Step("port", "localhost:4000", "localhost_ipv6", "said", 1)
+    probed = Probed(replace(REACHED, steps=(*REACHED.steps, detour)), Inquiry())
+    one = diagnosis(replace(EFFECTIVE, falls_back=falls_back), (), probed)
+    assert [finding.cause for finding in one.findings] == expected
 
 
 def test_a_reason_carries_what_the_gateway_said() -> None:

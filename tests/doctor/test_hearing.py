@@ -9,7 +9,19 @@ import httpx
 import pytest
 
 from tests.doctor.cases import diagnosed, realised
-from tests.doctor.test_well import CHAT, JSON, MESSAGES, RESPONSES, Data, case, chat, events, message, ok, response
+from tests.doctor.test_well import (
+    CHAT,
+    JSON,
+    MESSAGES,
+    RESPONSES,
+    Data,
+    case,
+    chat,
+    events,
+    message,
+    ok,
+    response,
+)
 from toolsync.address import Dialect
 from toolsync.probe.candidates import candidates
 from toolsync.probe.classifier import Asked
@@ -123,3 +135,14 @@ def test_who_is_told_the_version_of_anthropics_protocol(tmp_path: Path, row: Dat
         said = diagnosed(stage)
     assert {one.headers.get("anthropic-version", "") for one in said.asked} <= expected
     assert said.code == 0
+
+
+def test_a_gateway_that_only_streams_is_asked_for_streams_by_deep_too(tmp_path: Path) -> None:
+    row = case(events(*CHUNKS))
+    refusal = {"status": 400, "headers": JSON, "json": {"detail": "Stream must be set to true"}}
+    refused = {"method": "POST", "path": "/v1/chat/completions", "if": {"stream": False}, "respond": refusal}
+    row["server_behaviour"]["listeners"]["main"]["routes"].insert(0, refused)
+    with realised(tmp_path, row) as stage:
+        said = diagnosed(stage, "--deep")
+    assert (said.code, said.causes) == (0, [])
+    assert [one.json["stream"] for one in said.asked if one.method == "POST"] == [True, True]

@@ -155,3 +155,31 @@ def test_what_is_printed(finding: Finding, is_set: bool, expected: str | None) -
     found = fix(_effective(base), finding, PROFILE, is_set=is_set)
     assert (str(found.text) if found else None) == expected
     assert found is None or found.argv in (tuple(shlex.split(str(found.text).split(" && ")[0])[1:]), ())
+
+
+LIMITS = {
+    "with a place": ({"place": "~/.codex/config.toml:3 (x)"}, "Raise the limit at ~/.codex/config.toml:3 (x) to 120"),
+    "without one": ({}, "The tool has no setting for it"),
+}
+
+
+@pytest.mark.parametrize(("values", "expected"), LIMITS.values(), ids=LIMITS)
+def test_a_limit_that_toolsync_does_not_set_is_no_matter_of_the_profile(values: dict[str, str], expected: str) -> None:
+    finding = Finding("tool_timeout_too_short", values=values)
+    found = fix(_effective("https://gw.example/v1"), finding, PROFILE, is_set=True, takes_timeout=False)
+    assert found is not None
+    assert str(found.text).startswith(expected)
+    assert found.argv == ()
+
+
+@pytest.mark.parametrize(("text", "expected"), [("active = [", "profile.toml:1:"), (None, "")], ids=["broken", "none"])
+def test_a_profile_that_cannot_be_read_is_said(tmp_path: Path, text: str | None, expected: str) -> None:
+    with realised(tmp_path, case(ok(chat()))) as stage:
+        profile = stage.config / "profile.toml"
+        profile.unlink()
+        if text is not None:
+            profile.write_text(text)
+        _, out, err = run(stage, "doctor", "demo", "--json")
+    told = json.loads(out)["messages"]
+    assert [message["level"] for message in told] == ["warning"] * bool(expected), err
+    assert expected in json.dumps(told)

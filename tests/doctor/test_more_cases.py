@@ -38,10 +38,10 @@ def _english(said: Diagnosed, row: Mapping[str, Any]) -> Iterator[str]:
 
 
 _NAMES = {
-    *("Demo Inspection Root", "fullwidth latin capital letter g"),
+    "Demo Inspection Root",
     *("Unable to initialize SecretService", "Environment variable DBUS"),
 }
-"""The authority of our listeners, a character, and what a library of the keyring's says."""
+"""The authority of our listeners, and what a library of the keyring's says."""
 
 
 @pytest.mark.corpus("doctor-more", where=lambda row: bool(row["fixed"]) and _is_tried(row))

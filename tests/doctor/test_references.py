@@ -43,6 +43,9 @@ STRAY = {
     "process.env.MY_KEY": "MY_KEY",
     '"${MY_KEY}"': "MY_KEY",
     "Bearer $MY_KEY": "MY_KEY",
+    "op://vault/item/MY_KEY": "",
+    "keyring:work": "",
+    "ENC[AES256_GCM,data:AbC,iv:DeF,tag:GhI,type:str]": "",
 }
 
 
@@ -53,7 +56,24 @@ def test_a_reference_is_known_in_whatever_spelling(text: str, name: str) -> None
 
 
 @pytest.mark.parametrize(
-    "text", ["", "sk-abc123", "a$b", "$", "%", "50%", "{}", "!aB3dE5fG7", "x{env:A}y", "<", "a<b>", "${", "p@ss%word%1"]
+    "text",
+    [
+        "",
+        "sk-abc123",
+        "a$b",
+        "$",
+        "%",
+        "50%",
+        "{}",
+        "!aB3dE5fG7",
+        "x{env:A}y",
+        "<",
+        "a<b>",
+        "${",
+        "p@ss%word%1",
+        "keyring:",
+        "op:x",
+    ],
 )
 def test_what_may_be_a_key_is_no_reference(text: str) -> None:
     assert stray(text) == ""

@@ -59,12 +59,10 @@ def program(client: Client, environ: Mapping[str, str]) -> Path | None:
 
 def version(file: Path, environ: Mapping[str, str]) -> str:
     """What the program says when it is asked for its version; "" where it says nothing."""
-    with tempfile.TemporaryDirectory(prefix="toolsync-", ignore_cleanup_errors=True) as folder:
-        try:
-            ended = _run([str(file), "--version"], environ, Path(folder), _VERSION_SECONDS)
-        except OSError:
-            return ""
-    return ended.out.strip()
+    try:
+        return _run([str(file), "--version"], environ, _VERSION_SECONDS).out.strip()
+    except OSError:
+        return ""
 
 
 def fits(client: Client, said: str) -> bool:
@@ -90,11 +88,10 @@ def asked(client: Client, file: Path, environ: Mapping[str, str]) -> Outcome:
         file: its program.
         environ: the user's own environment.
     """
-    with tempfile.TemporaryDirectory(prefix="toolsync-", ignore_cleanup_errors=True) as folder:
-        try:
-            ended = _run(command_line(client, file), environment(client, environ), Path(folder), client.timeout_seconds)
-        except OSError as error:
-            return Outcome("unstartable", 0.0, text(error.strerror or str(error)))
+    try:
+        ended = _run(command_line(client, file), environment(client, environ), client.timeout_seconds)
+    except OSError as error:
+        return Outcome("unstartable", 0.0, text(error.strerror or str(error)))
     return read(client, ended)
 
 
@@ -153,13 +150,17 @@ def _last(words: str) -> str:
 # Running it.
 
 
-def _run(argv: Sequence[str], environ: Mapping[str, str], folder: Path, seconds: float) -> Ended:
-    """Run it to its end, or to that of its time; nothing that it started outlives it.
+def _run(argv: Sequence[str], environ: Mapping[str, str], seconds: float) -> Ended:
+    """Run it in an empty folder to its end, or to that of its time; nothing that it started outlives it.
 
     What it says goes to files without a name, not to pipes: those a program that stays behind would hold open.
     """
     started = time.monotonic()
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+    with (
+        tempfile.TemporaryDirectory(prefix="toolsync-", ignore_cleanup_errors=True) as folder,
+        tempfile.TemporaryFile() as out,
+        tempfile.TemporaryFile() as err,
+    ):
         with _group(argv, environ, folder, (out, err)) as process:
             code: int | None = None
             with suppress(subprocess.TimeoutExpired):
@@ -174,7 +175,7 @@ def _said(file: IO[bytes]) -> str:
 
 @contextmanager
 def _group(
-    argv: Sequence[str], environ: Mapping[str, str], folder: Path, files: tuple[IO[bytes], IO[bytes]]
+    argv: Sequence[str], environ: Mapping[str, str], folder: str, files: tuple[IO[bytes], IO[bytes]]
 ) -> Iterator[subprocess.Popen[bytes]]:
     """The program in a session of its own, so that it can ask nobody, and whatever happens its group is gone after."""
     process = subprocess.Popen(

@@ -45,6 +45,9 @@ _FORMS: Mapping[str, str] = {
     r"\{\{\s*[\w.$|() -]+\s*\}\}": "spelling_of_template",
     r"%[A-Za-z_]\w*%": "spelling_of_windows",
     r"(?:localEnv|env|process\.env|os\.environ)[:./][A-Za-z_]\w*": "spelling_of_other",
+    r"op://\S+": "spelling_of_op",
+    r"(?:keyring|command):\S.*": "spelling_of_toolsync",
+    r"ENC\[[^\]]*\]": "spelling_of_sops",
     r"<[A-Za-z][\w -]*>": "spelling_of_gap",
     r"![^\s].*": "spelling_of_pi",
 }
@@ -69,6 +72,8 @@ def _is_short(text: str) -> bool:
 
 def variable(text: str) -> str:
     """The variable that a reference names, in whatever spelling; "" where it names none."""
+    if text.lstrip("\"'").startswith(("op://", "keyring:", "command:", "ENC[")):
+        return ""
     match = re.search(r"(?:secrets\.|env:|env\.|localEnv[:.]|environ[./])?([A-Za-z_]\w*)", text.removeprefix("Bearer "))
     names = re.findall(r"[A-Za-z_]\w*", text)
     upper = [name for name in names if name.isupper() or "_" in name]

@@ -86,11 +86,11 @@ class Talk:
 
     def ask_as_tool(self) -> Exchange:
         """The tool's own request, as small as it can be: a stream where it asks for one."""
-        return self._listened() if self.request.streams else self.ask()
+        return self.listened() if self.request.streams else self.ask()
 
     def listen(self) -> Exchange | None:
         """The same as a short stream; None where no more may be asked."""
-        return self._listened() if self.may(is_billable=True) else None
+        return self.listened() if self.may(is_billable=True) else None
 
     def compared(self) -> streams.Fault | None:
         """Whether a stream that came all at once was held back on its way: the same is asked without a stream."""
@@ -99,10 +99,17 @@ class Talk:
         answered = self.ask() if self.may(is_billable=True) else None
         return streams.buffered(self._heard, answered.elapsed_ms if answered and answered.is_ok else None)
 
-    def _listened(self) -> Exchange:
+    def listened(self, what: What = "stream", *, text: str = "", more: Mapping[str, str] | None = None) -> Exchange:
+        """A short stream.
+
+        Args:
+            what: why it is asked for.
+            text: what is asked instead of the usual word.
+            more: headers besides the tool's own.
+        """
         request = self.request
-        body = {**self.question(), "stream": True}
-        sent = {**self.headers(request.credentials, with_own=True), "accept": "text/event-stream"}
+        body = {**self.question(text=text), "stream": True}
+        sent = {**self.headers(request.credentials, with_own=True), **(more or {}), "accept": "text/event-stream"}
         heard = streams.listen(request.url, body, sent, self._network, request.dialect)
         self._heard = heard
         wrong = streams.fault(heard, replace(self._asked(request.url, body, sent), streams=True))
@@ -112,7 +119,7 @@ class Talk:
         elif self.skew is None:
             self.skew = _skew(heard.answer)
         exchange = Exchange(
-            *("stream", "POST", shown_address(request.url), tuple(sorted(sent))),
+            *(what, "POST", shown_address(request.url), tuple(sorted(sent))),
             status=heard.answer.status if heard.answer else None,
             content_type=_type(heard.answer),
             words=wrong.said if wrong else "",

@@ -64,8 +64,11 @@ def as_coding_tool(talk: Talk) -> Exchange | None:
     """The question with what a coding tool sends along: its kind of headers, and a body with code in it."""
     if not talk.may(is_billable=True):
         return None
+    text = _CODE * (_BODY_BYTES // len(_CODE))
+    if talk.request.streams:  # some gateways take nothing else
+        return talk.listened("deep", text=text, more=_CLIENT_HEADERS)
     sent = {**talk.headers(talk.request.credentials, with_own=True), **_CLIENT_HEADERS}
-    return talk.send("deep", "POST", talk.request.url, talk.question(text=_CODE * (_BODY_BYTES // len(_CODE))), sent)[0]
+    return talk.send("deep", "POST", talk.request.url, talk.question(text=text), sent)[0]
 
 
 _BODY_BYTES = 40_000

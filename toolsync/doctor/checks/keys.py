@@ -167,7 +167,7 @@ def _not_a_key(value: str) -> Judged:
     odd = next((c for c in bare if not c.isascii() and unicodedata.category(c) != "Zs"), "")
     if odd:
         name = unicodedata.name(odd, "a control character").lower()
-        yield "key_not_a_key", say("odd_character", character=name), "sure"
+        yield "key_not_a_key", say("odd_character", character=name, code=f"U+{ord(odd):04X}"), "sure"
 
 
 def _white(value: str) -> Judged:
