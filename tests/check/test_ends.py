@@ -90,6 +90,15 @@ def test_without_any_profile_shapes_are_looked_for(furnished: Machine) -> None:
     assert furnished.toolsync("check").code == 1
 
 
+def test_a_key_of_any_source_is_looked_for(furnished: Machine) -> None:
+    furnished.profile(key="systemd:gateway")
+    furnished.write("credentials/gateway", KEY)
+    furnished.environ["CREDENTIALS_DIRECTORY"] = str(furnished.home / "credentials")
+    furnished.write(".bashrc", KEY)
+    (one,) = furnished.toolsync("check", "--json").json["data"]["findings"]
+    assert (one["shown"], one["secret"]["name"]) == ("~/.bashrc", "systemd:gateway")
+
+
 def test_a_key_that_is_too_short_is_not_looked_for_and_that_is_said(furnished: Machine) -> None:
     furnished.profile(key="env:SHORT")
     furnished.environ["SHORT"] = "ollama"

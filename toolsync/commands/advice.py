@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 
 from toolsync.commands.looking import Finding
+from toolsync.keyref import PREFIXES
 from toolsync.masking import on_one_line
 from toolsync.session import Session
 
@@ -59,4 +60,4 @@ def _replaced(one: Finding) -> str:
 
 def is_kept(name: str) -> bool:
     """Whether a secret of that name is kept where a profile takes it from, so that we can put another in its place."""
-    return name.startswith(("keyring:", "env:", "command:"))
+    return name.startswith(PREFIXES)

@@ -41,7 +41,7 @@ class Limits:
         versions: how many earlier versions of files.
         commits: how many commits they are taken from.
         history_seconds: for them.
-        git_seconds: for one question to git.
+        git_seconds: for one question to git; None: as long as usual.
     """
 
     seconds: float = 90.0
@@ -50,7 +50,7 @@ class Limits:
     versions: int = 20_000
     commits: int = 5_000
     history_seconds: float = 20.0
-    git_seconds: float = 10.0
+    git_seconds: float | None = None
 
 
 @dataclass

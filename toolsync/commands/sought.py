@@ -95,7 +95,7 @@ class _Gathering:
         kept = [KeyRef("keyring", name) for name in known_names(self._session.state)]
         wanted = list(dict.fromkeys([*references, *kept]))
         if self._quick:
-            self._add_quickly([one for one in wanted if one.kind != "command"])
+            self._add_quickly([one for one in wanted if one.kind not in ("command", "age")])  # they may ask a person
             return
         for one in wanted:
             if one.kind != "keyring" or not self._is_shut:

@@ -43,12 +43,12 @@ class Git:
     Attributes:
         program: its absolute path.
         environ: the environment that it is given.
-        seconds: how long it may take for an answer.
+        seconds: how long it may take for an answer; None: as long as usual.
     """
 
     program: str
     environ: Mapping[str, str]
-    seconds: float = _SECONDS
+    seconds: float | None = None
 
     def argv(self, *arguments: str) -> list[str]:
         """The command line of it."""
@@ -66,6 +66,7 @@ class Git:
         Raises:
             GitError: it cannot be run, says that it cannot answer, or takes too long.
         """
+        seconds = _SECONDS if self.seconds is None else self.seconds
         try:
             done = subprocess.run(
                 self.argv(*arguments),
@@ -73,11 +74,11 @@ class Git:
                 capture_output=True,
                 cwd=at,
                 env=self.environ,
-                timeout=self.seconds,
+                timeout=seconds,
                 check=False,
             )
         except subprocess.TimeoutExpired as error:
-            raise GitError(f"git did not answer within {self.seconds:g} s") from error
+            raise GitError(f"git did not answer within {seconds:g} s") from error
         except (OSError, ValueError) as error:
             raise GitError(f"git cannot be run: {getattr(error, 'strerror', None) or error}") from error
         lines = done.stderr.decode(errors="replace").strip().splitlines()
