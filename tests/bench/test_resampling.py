@@ -1,0 +1,88 @@
+"""The bootstrap against what is known: drawing resamples in full, and distributions whose intervals are known."""
+
+from __future__ import annotations
+
+from random import Random
+from statistics import NormalDist, mean, stdev
+
+import pytest
+
+from toolsync.bench.metrics import percentile
+from toolsync.bench.resampling import interval, middle, quantiles, ratios
+
+COUNT = 4000
+
+
+def drawn_in_full(values: list[float], share: float, random: Random) -> list[float]:
+    return [percentile(sorted(random.choices(values, k=len(values))), share * 100) for _ in range(COUNT)]
+
+
+def lognormal(size: int) -> list[float]:
+    random = Random(7)
+    return [random.lognormvariate(0, 0.5) for _ in range(size)]
+
+
+@pytest.mark.parametrize(("size", "share"), [(5, 0.5), (11, 0.5), (11, 0.9), (95, 0.5)])
+def test_one_draw_per_resample_is_as_likely_as_among_whole_resamples(size: int, share: float) -> None:
+    values = lognormal(size)
+    quick, full = quantiles(values, share, Random(1), COUNT), drawn_in_full(values, share, Random(2))
+    for value in values:
+        assert quick.count(value) / COUNT == pytest.approx(full.count(value) / COUNT, abs=0.035)
+
+
+@pytest.mark.parametrize(("size", "share"), [(4, 0.5), (10, 0.5), (96, 0.5), (24, 0.9)])
+def test_between_two_values_a_draw_is_as_high_and_at_least_as_unsure(size: int, share: float) -> None:
+    values = lognormal(size)
+    quick, full = quantiles(values, share, Random(1), COUNT), drawn_in_full(values, share, Random(2))
+    assert mean(quick) == pytest.approx(mean(full), abs=0.01 * (max(values) - min(values)))
+    assert 0.97 < stdev(quick) / stdev(full) < 1.35
+
+
+def test_the_median_of_many_normal_values_is_as_sure_as_theory_says() -> None:
+    values = NormalDist(100, 10).samples(2000, seed=3)
+    low, high = interval(quantiles(values, 0.5, Random(1)), 0.05)
+    expected = 1.96 * 10 * 1.2533 / 2000**0.5  # the median's standard error is 1.2533 times the mean's
+    assert (high - low) / 2 == pytest.approx(expected, rel=0.2)
+
+
+@pytest.mark.parametrize(
+    ("values", "share", "expected"),
+    [
+        pytest.param([3.0], 0.5, {3.0}, id="one"),
+        pytest.param([3.0] * 50, 0.9, {3.0}, id="all-equal"),
+        pytest.param([1.0, 1.0, 2.0, 2.0], 0.5, {1.0, 2.0}, id="ties"),
+        pytest.param([1.0, 2.0], 1.0, {1.0, 2.0}, id="the-largest"),
+    ],
+)
+def test_few_values_give_themselves(values: list[float], share: float, expected: set[float]) -> None:
+    assert set(quantiles(values, share, Random(1))) == expected
+
+
+def test_the_same_seed_gives_the_same_figures() -> None:
+    values = [float(one) for one in range(30)]
+    assert quantiles(values, 0.5, Random("a")) == quantiles(values, 0.5, Random("a"))
+    assert quantiles(values, 0.5, Random("a")) != quantiles(values, 0.5, Random("b"))
+
+
+def test_a_ratio_of_sums_varies_as_its_parts_do() -> None:
+    busy = NormalDist(100, 10).samples(400, seed=5)
+    draws = ratios([(50.0, one) for one in busy], Random(1))
+    assert middle(draws) == pytest.approx(0.5, rel=0.01)
+    low, high = interval(draws, 0.05)
+    assert (high - low) / 2 / 0.5 == pytest.approx(1.96 * 0.1 / 400**0.5, rel=0.3)
+
+
+def test_neighbours_that_are_slow_together_make_a_ratio_less_sure() -> None:
+    waves = [one for one in NormalDist(100, 10).samples(40, seed=5) for _ in range(10)]
+    shuffled = Random(1).sample(waves, len(waves))
+    low, high = interval(ratios([(1.0, one) for one in waves], Random(1)), 0.05)
+    low_2, high_2 = interval(ratios([(1.0, one) for one in shuffled], Random(1)), 0.05)
+    assert high - low > 2 * (high_2 - low_2)
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [(0.0, (0.0, 99.0)), (0.1, (5.0, 94.0)), (1.0, (49.0, 50.0))],
+)
+def test_an_interval_leaves_its_error_in_both_tails(error: float, expected: tuple[float, float]) -> None:
+    assert interval([float(one) for one in range(99, -1, -1)], error) == expected
