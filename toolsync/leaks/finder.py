@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import field
 
 from toolsync.leaks.secret import Known, Spelling
@@ -66,13 +66,8 @@ class Finder:
         for one in known:
             for needle, spelling in one.needles():
                 self._needles.setdefault(needle, (one, spelling))
-        self._shapes = tuple(shapes)
-        starts = sorted({start for shape in shapes for start in shape.start}, key=len, reverse=True)
-        self._starts = re.compile("|".join(map(re.escape, starts)).encode()) if starts else None
-        self._by_start = {
-            start.encode(): tuple(shape for shape in shapes if any(map(start.startswith, shape.start)))
-            for start in starts
-        }
+        self._shapes = [(tuple(start.encode() for start in shape.start), shape) for shape in shapes]
+        self._begins = _Begins({start for starts, _ in self._shapes for start in starts})
         self._overlap = max([_LONGEST_SHAPE + _REMARK, *map(len, self._needles)])
 
     def spots(self, pieces: Iterable[bytes]) -> Iterator[Spot]:
@@ -119,20 +114,18 @@ class Finder:
                 start = window.find(needle, end)
 
     def _shaped(self, window: bytes) -> Iterator[Hit]:
-        if self._starts is None:
-            return
         end = 0
-        for found in self._starts.finditer(window):
-            if found.start() < end or not _begins(window, found.start()):
+        for start in self._begins.places(window):
+            if start < end or not _begins(window, start):
                 continue
-            hit = self._shape_at(window, found.start(), found[0])
+            hit = self._shape_at(window, start)
             if hit is not None:
                 yield hit
                 end = hit.end
 
-    def _shape_at(self, window: bytes, start: int, begins: bytes) -> Hit | None:
-        for shape in self._by_start[begins]:
-            match = shape.pattern.match(window, start)
+    def _shape_at(self, window: bytes, start: int) -> Hit | None:
+        for starts, shape in self._shapes:
+            match = shape.pattern.match(window, start) if window.startswith(starts, start) else None
             if match is None:
                 continue
             key = match[0].decode("ascii", "replace")
@@ -140,6 +133,38 @@ class Finder:
                 return None
             return Hit(start, match.end(), shape, key)
         return None
+
+
+class _Begins:
+    """Looks for what keys begin with: nearly always something that ends in `-` or `_`, which text has less of."""
+
+    def __init__(self, starts: Collection[bytes]) -> None:
+        shortest = {one for one in starts if not any(one != other and one.startswith(other) for other in starts)}
+        self._joined = sorted((one for one in shortest if one[-1:] in _JOINTS), key=len, reverse=True)
+        self._others = sorted(shortest - {*self._joined})
+        tails = sorted({re.escape(one[-_TAIL:]) for one in self._joined})
+        # A joint, then a look behind: five times as fast as all beginnings one beside the other.
+        self._joint = re.compile(b"[-_](?<=" + b"|".join(tails) + b")") if tails else None
+
+    def places(self, window: bytes) -> list[int]:
+        """Where a key may begin, in order."""
+        found: set[int] = set()
+        for joint in self._joint.finditer(window) if self._joint else ():
+            before = window[max(0, joint.end() - _LONGEST_START) : joint.end()]
+            found.update(joint.end() - len(one) for one in self._joined if before.endswith(one))
+        for one in self._others:
+            at = window.find(one)
+            while at >= 0:
+                found.add(at)
+                at = window.find(one, at + 1)
+        return sorted(found)
+
+
+_JOINTS = (b"-", b"_")
+_TAIL = 3
+"""No beginning is shorter; a look behind takes pieces of one length only."""
+
+_LONGEST_START = 64
 
 
 _WORD = re.compile(rb"[A-Za-z0-9_]")
