@@ -1,0 +1,173 @@
+"""`bench compare`: conditions and exit codes, the refusal, its tables."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+
+import pytest
+
+from tests.bench.records import record
+from tests.bench.test_comparison import run, steady, with_memory
+from toolsync.bench.comparison import METRICS, Row, Verdict
+from toolsync.bench.condition import outcome, parse
+from toolsync.bench.record import Record
+from toolsync.commands.bench_compare import held
+from toolsync.commands.result import Result
+from toolsync.contrast import HEADS, comparison_lines, csv_text, markdown_text
+from toolsync.errors import UsageError
+
+METRIC = {metric.name: metric for metric in METRICS}
+
+
+@pytest.mark.parametrize(
+    ("text", "metric", "at", "is_above", "limit"),
+    [
+        ("ttft_p50>+10%", "ttft_p50", None, True, 0.1),
+        ("ttft_p50 > 10 %", "ttft_p50", None, True, 0.1),
+        ("ttft_p90@32>+2.5%", "ttft_p90", 32, True, 0.025),
+        ("tokens_per_s<-5%", "tokens_per_s", None, False, -0.05),
+        ("peak_memory>0%", "peak_memory", None, True, 0.0),
+        (" worse ", "worse", None, True, 0.0),
+    ],
+)
+def test_a_condition(text: str, metric: str, at: int | None, is_above: bool, limit: float) -> None:
+    found = parse(text)
+    assert (found.metric, found.concurrency, found.is_above) == (metric, at, is_above)
+    assert found.limit == pytest.approx(limit)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "ttft_p50", "ttft_p50>10", "ttft_p50>+10ms", "ttft_p50=10%", "ttft_p50>=10%", ">10%", "ttft_p50@x>1%"),
+        *("ttft_p50>1e9%", "ttft_p50>10%,x", "ttft_p50>--10%", "\x1b[31m>1%"),
+    ],
+)
+def test_what_is_no_condition(text: str) -> None:
+    with pytest.raises(UsageError, match="--fail-if does not understand '") as caught:
+        parse(text)
+    assert "ttft_p50, ttft_p90" in caught.value.hint
+    assert "\x1b" not in caught.value.message
+
+
+def test_a_metric_that_there_is_not_is_named() -> None:
+    with pytest.raises(UsageError, match="there is no metric 'latency'"):
+        parse("latency>10%")
+
+
+def row(change: float | None, verdict: Verdict = "no difference shown", at: int = 1) -> Row:
+    return Row(at, METRIC["ttft_p50"], 100.0, 100.0, change, verdict=verdict)
+
+
+@pytest.mark.parametrize(
+    ("text", "rows", "state"),
+    [
+        pytest.param("ttft_p50>+10%", [row(0.2, "worse")], "met", id="beyond"),
+        pytest.param("ttft_p50>+10%", [row(0.1, "worse")], "not met", id="at-the-limit"),
+        pytest.param("ttft_p50>+10%", [row(0.2)], "not met", id="beyond-by-chance"),
+        pytest.param("ttft_p50>+10%", [row(0.2, "no verdict")], "not met", id="beyond-and-nobody-can-say"),
+        pytest.param("ttft_p50>+10%", [row(-0.2, "better")], "not met", id="the-other-way"),
+        pytest.param("ttft_p50>+10%", [row(0.0), row(0.2, "worse", 8)], "met", id="at-one-of-two"),
+        pytest.param("ttft_p50@1>+10%", [row(0.0), row(0.2, "worse", 8)], "not met", id="at-another"),
+        pytest.param("ttft_p50@4>+10%", [row(0.2, "worse")], "unknown", id="at-none"),
+        pytest.param("ttft_p50>+10%", [row(None, "no verdict")], "unknown", id="unknown"),
+        pytest.param("tpot_p50>+10%", [row(0.2, "worse")], "unknown", id="no-such-row"),
+        pytest.param("ttft_p50>-5%", [row(0.0)], "met", id="a-gain-that-did-not-come"),
+        pytest.param("ttft_p50>-5%", [row(-0.2, "better")], "not met", id="a-gain-that-came"),
+        pytest.param("worse", [row(0.0), row(0.03, "worse")], "met", id="worse"),
+        pytest.param("worse", [row(-0.2, "better")], "not met", id="not-worse"),
+        pytest.param("worse", [row(0.2, "no verdict")], "unknown", id="no-verdict-at-all"),
+    ],
+)
+def test_whether_a_condition_is_met(text: str, rows: list[Row], state: str) -> None:
+    assert outcome(parse(text), rows).state == state
+
+
+BEFORE, AFTER = run("before-1", steady(), steps=(8,)), run("after-1", steady(1.2), steps=(8,))
+OTHER = replace(AFTER, token_source="events")
+
+
+def compared(after: Record = AFTER, *conditions: str, anyway: bool = False) -> Result:
+    return held(BEFORE, after, [parse(text) for text in conditions], anyway=anyway)
+
+
+@pytest.mark.parametrize(
+    ("result", "code"),
+    [
+        pytest.param(compared(), 0, id="fine"),
+        pytest.param(compared(AFTER, "tpot_p50>+10%"), 0, id="not-met"),
+        pytest.param(compared(AFTER, "ttft_p50>+10%"), 1, id="met"),
+        pytest.param(compared(AFTER, "peak_memory>+10%"), 3, id="unknown"),
+        pytest.param(compared(AFTER, "peak_memory>+10%", "ttft_p50>+10%"), 1, id="met-and-unknown"),
+        pytest.param(compared(OTHER), 3, id="refused"),
+        pytest.param(compared(OTHER, "ttft_p50>+10%"), 3, id="refused-whatever-was-asked"),
+        pytest.param(compared(OTHER, anyway=True), 0, id="anyway"),
+        pytest.param(compared(OTHER, "ttft_p50>+10%", anyway=True), 1, id="anyway-and-met"),
+        pytest.param(compared(run("x", steady(), steps=(4,)), anyway=True), 3, id="no-rung-in-common"),
+    ],
+)
+def test_how_it_ends(result: Result, code: int) -> None:
+    assert result.exit_code == code
+
+
+def test_a_refusal_has_no_figures_and_every_reason() -> None:
+    worse = replace(OTHER, parameters=replace(OTHER.parameters, output_tokens=64))
+    refused = compared(worse)
+    assert refused.data["rows"] == []
+    assert [one["what"] for one in refused.data["differences"]] == ["lengths", "token source"]
+    assert [message.text for message in refused.messages] == [
+        "not the same lengths: 512 in, 256 out before, 512 in, 64 out after; longer prompts and replies take longer",
+        "not the same token source: usage before, events after; they count differently",
+        "so the two runs are not compared",
+    ]
+
+
+def test_anyway_marks_every_row() -> None:
+    shown = [line.text for line in comparison_lines(compared(OTHER, anyway=True).data)]
+    table = [line for line in shown if line.startswith("8 ")]
+    assert len(table) == 5
+    assert all("not comparable: " in line for line in table)
+
+
+def test_what_may_be_chance_is_said() -> None:
+    result = held(BEFORE, run("b", steady(1.2, 0.5), steps=(8,)), [parse("ttft_p50>+1%")])
+    assert result.exit_code == 0
+    (only,) = result.messages
+    assert "which may be chance and does not count" in only.text
+
+
+def test_the_table_for_people() -> None:
+    lines = [line.text for line in comparison_lines(compared().data)]
+    assert lines[0] == "Before: before (before-1). After: before (after-1)."
+    assert lines[2].split("  ")[0] == "Concurrency"
+    assert lines[3].startswith("8            TTFT p50 ms")
+    assert lines[3].endswith("worse")
+    assert lines[7].split()[4:] == [*"————", *["no", "verdict", "(not", "sampled", "in", "both", "runs)"]]
+    assert any("Bonferroni" in line for line in lines)
+
+
+def test_the_table_for_a_page_keeps_text_from_outside_as_text() -> None:
+    hostile = replace(AFTER, label="a|b <script>\n*x*")
+    text = markdown_text(compared(hostile).data)
+    assert "a\\|b &lt;script&gt;\ufffd\\*x\\*" in text
+    table = [line for line in text.splitlines() if line.startswith("|")]
+    assert len(table) == 2 + 5
+    assert {line.count(" | ") for line in table} == {len(HEADS) - 1}
+
+
+def test_the_table_for_a_spreadsheet_holds_no_formula() -> None:
+    hostile = replace(AFTER, id='=HYPERLINK("x")')
+    rows = list(csv.DictReader(io.StringIO(csv_text(compared(hostile).data), newline="")))
+    assert [one["metric"] for one in rows] == ["ttft_p50", "ttft_p90", "tpot_p50", "tokens_per_s", "peak_memory"]
+    assert {one["candidate"] for one in rows} == {'\'=HYPERLINK("x")'}
+    assert float(rows[0]["change"]) == pytest.approx(0.2, abs=0.02)
+    assert (rows[4]["before"], rows[4]["verdict"]) == ("", "no verdict")
+
+
+def test_memory_is_said_to_have_no_interval() -> None:
+    result = held(record(with_memory(500.0)), replace(record(with_memory(600.0)), id="b"), [])
+    lines = [line.text for line in comparison_lines(result.data)]
+    assert any(line.startswith("1            Peak memory MiB") and line.endswith("worse") for line in lines)
+    assert any(line.startswith("Peak memory is one figure for each rung") for line in lines)
