@@ -16,7 +16,7 @@ from toolsync import own_file
 from toolsync.commands import state_folder
 from toolsync.errors import FileError, ToolsyncError, TransactionError
 from toolsync.secret import index
-from toolsync.transaction import journal, lock, recover
+from toolsync.transaction import journal, lock, pending, recover
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="pipes, links and owners of POSIX")
 
@@ -185,3 +185,16 @@ def test_a_state_folder_that_is_read_only_is_to_be_mounted_writable(
     with pytest.raises(FileError, match="lock: the file system is read-only") as caught:
         act(state / "lock")
     assert caught.value.hint == "Mount it writable: toolsync keeps there what `undo` needs."
+
+
+def test_what_waits_on_a_disk_that_is_read_only_is_due_all_the_same(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (state / "journal.json").write_text("{}")
+    assert pending(state)
+
+    def refused(path: Path, *_more: int) -> int:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
+
+    monkeypatch.setattr(os, "open", refused)
+    assert pending(state)
