@@ -108,7 +108,7 @@ def _told(moment: datetime) -> str:
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-_ROOM = 16 * 2**20
+_ROOM = 32 * 2**20
 """Bytes of replies that wait for the end of their rung; what is more is read at once, and may delay others' stamps."""
 _HOPELESS = 10
 """So many refusals, and nothing else, end a rung: more would only be a nuisance."""

@@ -149,13 +149,13 @@ class _Connection(asyncio.Protocol):
         self._reset()
 
     def _reset(self) -> None:
-        self._parser: Any = HttpResponseParser(self)
         self._headers: list[tuple[bytes, bytes]] = []
         self._body = bytearray()
+        self.on_body = self._body.extend  # what httptools calls for each chunk: no step of Python in between
+        self._parser: Any = HttpResponseParser(self)
         self._at_ns = array("q")
         self._ends = array("q")
-        self._status = 0
-        self._now = self._t0_ns = self._heard_ns = 0
+        self._status = self._length = self._t0_ns = self._heard_ns = 0
         self._is_begun = self._has_length = self._keeps_alive = self._is_late = False
 
     @property
@@ -232,7 +232,7 @@ class _Connection(asyncio.Protocol):
         self._is_closed = False
 
     def data_received(self, data: bytes) -> None:
-        self._now = self._heard_ns = perf_counter_ns()
+        now_ns = self._heard_ns = perf_counter_ns()
         if self._is_done:  # nothing was asked: whatever it is, it is no answer
             self._abort()
             return
@@ -242,6 +242,11 @@ class _Connection(asyncio.Protocol):
         except HttpParserError:
             self._abort()
             self._wake()
+        length = len(self._body)
+        if length > self._length:  # what came at once has one stamp, however many chunks it is
+            self._length = length
+            self._at_ns.append(now_ns)
+            self._ends.append(length)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._is_closed = True
@@ -259,11 +264,6 @@ class _Connection(asyncio.Protocol):
         self._keeps_alive = self._parser.should_keep_alive()
         names = {name.lower() for name, _ in self._headers}
         self._has_length = bool({b"content-length", b"transfer-encoding"} & names)
-
-    def on_body(self, body: bytes) -> None:
-        self._body += body
-        self._at_ns.append(self._now)
-        self._ends.append(len(self._body))
 
     def on_message_complete(self) -> None:
         if self._status < 200:  # noqa: PLR2004  an interim answer (RFC 9110, 15.2): the real one follows
