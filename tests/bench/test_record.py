@@ -47,8 +47,26 @@ _WHOLE = json.loads(dumped(record()))
         (json.dumps(_without(_WHOLE, "rungs")).encode(), "it is not as"),
         (json.dumps({**_WHOLE, "prompt": "x"}).encode(), "it is not as"),
         (json.dumps({**_WHOLE, "ladder": [0]}).encode(), "ladder.0 is not as"),
+        (json.dumps({**_WHOLE, "rungs": 1}).encode(), "rungs is not as"),
+        (json.dumps({**_WHOLE, "rungs": [1]}).encode(), "rungs.0 is not as"),
+        (dumped(record(rung(1, request(itl_ms=-1.0, tpot_ms=5.0)))), "itl_ms"),
+        (dumped(record(rung(1, request(itl_ms=float("nan"))))), "no JSON"),
+        (dumped(record()).replace(b'"itl_ms": [5.0,', b'"itl_ms": ["=1+1",'), "itl_ms"),
     ],
-    ids=["cut", "deep", "list", "later version", "without rungs", "with a prompt", "nobody at once"],
+    ids=[
+        "cut",
+        "deep",
+        "list",
+        "later version",
+        "without rungs",
+        "with a prompt",
+        "nobody at once",
+        "rungs",
+        "a rung",
+        "back in time",
+        "NaN",
+        "text",
+    ],
 )
 def test_what_is_no_record_is_named(raw: bytes, says: str) -> None:
     with pytest.raises(DocumentError, match=says):
