@@ -28,25 +28,25 @@ def _cells(one: Record) -> list[dict[str, str]]:
 
 def test_a_row_for_each_rung() -> None:
     told = _cells(record(rung(1), rung(2, request(ttft_ms=50.0))))
-    assert [(row["Concurrency"], row["TTFT p50 ms"], row["TPOT p50 ms"]) for row in told] == [
-        ("1", "100.0", "5.00"),
-        ("2", "50.0", "5.00"),
+    assert [(row["Streams"], row["TTFT p50"], row["ITL p50"], row["Each"]) for row in told] == [
+        ("1", "100.0", "5.00", "200.0"),
+        ("2", "50.0", "5.00", "200.0"),
     ]
 
 
 @pytest.mark.parametrize(
     ("changed", "column", "cell"),
     [
-        ({}, "GPU MiB peak", "—"),
-        ({"gpus": (_CARD,)}, "GPU MiB peak", "2000"),
-        ({"gpus": (_CARD,)}, "delta", "1000"),
-        ({"gpus": (_CARD, replace(_CARD, peak_mib=None))}, "GPU MiB peak", "2000 + —"),
-        ({"requests": (request(fault="cut"),)}, "TTFT p50 ms", "—"),
+        ({}, "GPU MiB", "—"),
+        ({"gpus": (_CARD,)}, "GPU MiB", "2000 (+1000)"),
+        ({"gpus": (replace(_CARD, baseline_mib=None),)}, "GPU MiB", "2000"),
+        ({"gpus": (_CARD, replace(_CARD, peak_mib=None))}, "GPU MiB", "2000 (+1000), —"),
+        ({"requests": (request(fault="cut"),)}, "TTFT p50", "—"),
         ({"requests": (request(fault="cut"),)}, "Tokens/s", "—"),
-        ({"requests": (request(), request(fault="cut"), request(tokens=2))}, "Requests", "2, 1 failed, 2 short"),
-        ({"client": Client(0.99, 0.1, None, is_limit=True)}, "Client", "the limit"),
+        ({"requests": (request(), request(fault="cut"), request(tokens=2))}, "Done", "2, 1 failed, 2 short"),
+        ({"client": Client(0.99, 0.1, None, is_limit=True)}, "Streams", "1 !"),
     ],
-    ids=["no GPU", "peak", "delta", "one unknown", "all failed", "no tokens", "counted", "the client"],
+    ids=["no GPU", "peak", "no baseline", "one unknown", "all failed", "no tokens", "counted", "the client"],
 )
 def test_a_cell(changed: dict[str, Any], column: str, cell: str) -> None:
     (told,) = _cells(record(replace(rung(1), **changed)))
@@ -56,9 +56,9 @@ def test_a_cell(changed: dict[str, Any], column: str, cell: str) -> None:
 def test_columns_that_only_some_runs_have() -> None:
     thinks = record(rung(1, request(ttfo_ms=300.0)))
     lumpy = record(rung(1, request(tokens=4, chunks=2)))
-    assert "TTFO p50 ms" in _cells(thinks)[0]
-    assert "TTFO p50 ms" not in _cells(record())[0]
-    assert "Gap p50 ms" in _cells(lumpy)[0]
+    assert "TTFO p50" in _cells(thinks)[0]
+    assert "TTFO p50" not in _cells(record())[0]
+    assert "Gap p50" in _cells(lumpy)[0]
     assert "2.00 tokens per chunk" in _lines(lumpy)
     assert _cells(record(token_source="events"))[0]["Tokens/s"].startswith("~")
 
@@ -68,7 +68,7 @@ def test_columns_that_only_some_runs_have() -> None:
     [
         (
             record(rung(1, client=Client(0.9, 3.0, None, is_limit=True))),
-            "Concurrency 1: this client was the limit (90% of a",
+            "! at 1: this client was the limit (up to 90% of a",
         ),
         (record(rung(1, request(cached_tokens=256))), "50% of the prompts came out of the server's cache"),
         (record(rung(1, request(tokens=3))), "1 of 1 replies were shorter than asked"),

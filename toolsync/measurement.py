@@ -44,6 +44,8 @@ def _about(run: Mapping[str, Any]) -> Iterator[str]:
         f"{target['model']} by {target['dialect']} at {target['path']} ({target['host_kind']} {target['origin']}): "
         f"{asked['prompt_tokens']} tokens in, {asked['output_tokens']} out."
     )
+    if asked["rate"] is not None:
+        yield f"Open loop: {asked['rate']:g} requests a second, whatever comes back; Streams is the most at once."
     held = ", ".join(asked["accepted"]) or "nothing"
     refused = f"; not taken: {', '.join(asked['refused'])}" if asked["refused"] else ""
     yield f"Output held by {held}{refused}. Tokens counted by {_SOURCES[run['token_source']]}."
@@ -63,13 +65,10 @@ _TRANSPORTS = {"own": "its own transport", "httpx": "httpx's transport through a
 
 
 def heads(run: Mapping[str, Any]) -> list[str]:
-    """What the columns of `rows` are."""
-    thought = ["TTFO p50 ms"] if _thinks(run) else []
-    gap = "Gap" if _is_lumpy(run) else "ITL"
-    return [
-        *("Concurrency", "Requests", "TTFT p50 ms", "p90", "p99", *thought, f"{gap} p50 ms", "p99", "TPOT p50 ms"),
-        *("Tokens/s", "per request", "GPU MiB peak", "delta", "Client"),
-    ]
+    """What the columns of `rows` are; times are in milliseconds."""
+    thought = ["TTFO p50"] if _thinks(run) else []
+    gap = "Gap p50" if _is_lumpy(run) else "ITL p50"
+    return ["Streams", "Done", "TTFT p50", "p90", "p99", *thought, gap, "p99", "Tokens/s", "Each", "GPU MiB"]
 
 
 def rows(run: Mapping[str, Any]) -> list[list[str]]:
@@ -81,10 +80,8 @@ def rows(run: Mapping[str, Any]) -> list[list[str]]:
 def _row(rung: Mapping[str, Any], *, thinks: bool, is_guessed: bool) -> list[str]:
     ttft, itl = rung["ttft_ms"], rung["itl_ms"]
     about = "~" if is_guessed else ""
-    peaks = [gpu["peak_mib"] for gpu in rung["gpus"]]
-    deltas = [gpu["delta_mib"] for gpu in rung["gpus"]]
     return [
-        str(rung["concurrency"]),
+        f"{rung['concurrency']}{' !' if rung['client']['is_limit'] else ''}",
         _requests(rung),
         _figure(ttft["p50"]),
         _figure(ttft["p90"]),
@@ -92,13 +89,16 @@ def _row(rung: Mapping[str, Any], *, thinks: bool, is_guessed: bool) -> list[str
         *([_figure(rung["ttfo_ms"]["p50"])] if thinks else []),
         _figure(itl["p50"], 2),
         _figure(itl["p99"], 2),
-        _figure(rung["tpot_ms"]["p50"], 2),
         about + _figure(rung["system_tokens_per_s"]),
         about + _figure(rung["request_tokens_per_s"]),
-        " + ".join(_figure(peak, 0) for peak in peaks) or UNKNOWN,
-        " + ".join(_figure(delta, 0) for delta in deltas) or UNKNOWN,
-        "the limit" if rung["client"]["is_limit"] else "ok",
+        ", ".join(map(_memory, rung["gpus"])) or UNKNOWN,
     ]
+
+
+def _memory(gpu: Mapping[str, Any]) -> str:
+    """The peak, and how much of it came with the rung."""
+    grown = gpu["delta_mib"]
+    return _figure(gpu["peak_mib"], 0) + ("" if grown is None else f" ({grown:+.0f})")
 
 
 def _requests(rung: Mapping[str, Any]) -> str:
@@ -124,8 +124,10 @@ def _is_lumpy(run: Mapping[str, Any]) -> bool:
 
 
 def _remarks(run: Mapping[str, Any]) -> Iterator[Line]:
+    yield from _limits(run["rungs"])
     for rung in run["rungs"]:
         yield from _rung_remarks(rung)
+    yield sentence("Times are in milliseconds; Each is one stream's tokens/s. All figures: --csv, --json.", "dim")
     if any(rung["ttft_ms"]["n"] > 0 and rung["ttft_ms"]["p99"] is None for rung in run["rungs"]):
         yield sentence(f"{UNKNOWN} for p99: fewer than 100 requests, of which it would be the slowest.", "dim")
     if run["gpu"]["reason"]:
@@ -133,11 +135,20 @@ def _remarks(run: Mapping[str, Any]) -> Iterator[Line]:
     yield from (sentence(note, "dim") for note in run["notes"])
 
 
+def _limits(rungs: Sequence[Mapping[str, Any]]) -> Iterator[Line]:
+    held = [rung for rung in rungs if rung["client"]["is_limit"]]
+    if held:
+        at = ", ".join(str(rung["concurrency"]) for rung in held)
+        busy = max(rung["client"]["cpu_share"] for rung in held)
+        late = max(rung["client"]["loop_lag_p99_ms"] for rung in held)
+        text = (
+            f"! at {at}: this client was the limit (up to {busy:.0%} of a processor, its loop up to {late:.1f} ms late)"
+        )
+        yield sentence(f"{text}; the figures are partly its own.", "look")
+
+
 def _rung_remarks(rung: Mapping[str, Any]) -> Iterator[Line]:
-    at, client = f"Concurrency {rung['concurrency']}", rung["client"]
-    if client["is_limit"]:
-        busy = f"{client['cpu_share']:.0%} of a processor, its loop up to {client['loop_lag_p99_ms']:.1f} ms late"
-        yield sentence(f"{at}: this client was the limit ({busy}); the figures are its own.", "look")
+    at = f"At {rung['concurrency']}"
     if rung["short"]:
         yield sentence(f"{at}: {rung['short']} of {rung['ok']} replies were shorter than asked.", "look")
     if (rung["tokens_per_chunk"] or 0) > _LUMPY:
