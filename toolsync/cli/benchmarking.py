@@ -28,11 +28,12 @@ def bench_run(
     model: Annotated[str | None, typer.Option("--model", help="Instead of the profile's.")] = None,
     concurrency: Annotated[str, typer.Option("--concurrency", "-c", help="Default: 1,2,4,8,16,32.")] = "",
     tokens: Annotated[str, typer.Option("--tokens", help="In and out.")] = "512,256",
-    requests: Annotated[int | None, typer.Option("--requests", min=1, help="A rung's; default: max(3C, 10).")] = None,
-    duration: Annotated[float | None, typer.Option("--duration", min=0.1, help="Seconds a rung lasts.")] = None,
+    requests: Annotated[int | None, typer.Option("--requests", min=1, help="At least so many a step.")] = None,
+    duration: Annotated[float | None, typer.Option("--duration", min=0.1, help="Seconds that a step lasts.")] = None,
     rate: Annotated[float | None, typer.Option("--rate", min=0.001, help="Open loop: requests a second.")] = None,
     label: Annotated[str | None, typer.Option("--label", help="What to call the run.")] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Keep the record here, too.")] = None,
+    gpu: Annotated[str, typer.Option("--gpu", help="Only these: numbers or UUIDs.")] = "",
     gpu_ssh: Annotated[str, typer.Option("--gpu-ssh", help="Read GPU memory on this host.")] = "",
     dcgm_url: Annotated[str, typer.Option("--dcgm-url", help="… from this exporter.")] = "",
     metrics_url: Annotated[str, typer.Option("--metrics-url", help="The engine's KV cache, too.")] = "",
@@ -60,7 +61,7 @@ def bench_run(
         rate,
         label,
         out,
-        {"ssh": gpu_ssh, "dcgm_url": dcgm_url, "metrics_url": metrics_url},
+        {"ssh": gpu_ssh, "dcgm_url": dcgm_url, "metrics_url": metrics_url, "gpus": _words(gpu)},
     )
     progress = _Progress(is_shown=not json and sys.stderr.isatty())
     try:
@@ -135,6 +136,10 @@ def _shown(result: Result, *, csv: bool, markdown: bool) -> None:
     from toolsync.render import message_lines
 
     screen.stderr().show(message_lines(result.messages))
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in text.split(",") if word.strip())
 
 
 _MOST_STREAMS = 4096
