@@ -26,7 +26,7 @@ PROJECT = "project"
 
 def drawn(start: str, count: int, alphabet: str = BASE62) -> str:
     """A key of that start which nobody was ever given, the same each time."""
-    source = random.Random(f"{start}{count}")  # noqa: S311  it opens nothing
+    source = random.Random(f"{start}{count}")
     return start + "".join(source.choice(alphabet) for _ in range(count))
 
 
@@ -102,7 +102,7 @@ LEAKS = (
         WORK,
         "tool",
         None,
-        "table providers, row 2, settings_config",
+        "table providers, row 2 (mine), settings_config",
     ),
     Leak(
         "a row in its backup",
@@ -111,7 +111,7 @@ LEAKS = (
         WORK,
         "backup",
         None,
-        "table providers, row 2, settings_config",
+        "table providers, row 2 (mine), settings_config",
     ),
     Leak("a transcript", ".claude/projects/-p/1.jsonl", f"{{}}\n{_LOGGED}\n", WORK, "log", 2),
     Leak(

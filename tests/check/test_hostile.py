@@ -325,7 +325,7 @@ def test_a_database_may_be_called_anything_and_be_damaged(furnished: Machine) ->
     (folder / "damaged.db").write_bytes(b"SQLite format 3\0" + KEY.encode() * 100)
     ran = furnished.toolsync("check", "--json")
     assert {one["inside"] for one in ran.json["data"]["findings"]} == {
-        "table providers, row 2, settings_config",
+        "table providers, row 2 (mine), settings_config",
         "a deleted or unread part of the database",
     }
     assert len(ran.json["data"]["findings"]) == 3

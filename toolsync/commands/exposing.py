@@ -39,7 +39,8 @@ def expose(session: Session, looking: Looking) -> None:
         state = states.get(real, "outside") if real else "outside"
         if state in _IN_GIT:
             one.exposed.append(_IN_GIT[state])
-        one.is_agreed = not one.exposed and (str(real), one.secret) in agreed
+        part = agreed.get((str(real), one.secret))
+        one.is_agreed = not one.exposed and part is not None and part in one.inside
 
 
 _IN_GIT = {"tracked": "tracked", "exposed": "open", "copied": "copied"}
@@ -59,23 +60,33 @@ def _reachable(path: Path, who: list[str]) -> list[str]:
     return who
 
 
-def _agreed(session: Session, wanted: Sought) -> set[tuple[str, str]]:
-    """The files in which a copy of a key stands by its owner's consent, or a tool's own login; and that key's name."""
-    memory = wanted.memory
-    logins = {(str(real_path(one.file)), f"the key of {one.called}") for one in wanted.literals if one.is_login}
+def _agreed(session: Session, wanted: Sought) -> dict[tuple[str, str], str]:
+    """Where a copy of a key stands by its owner's consent, or a tool's own login: file, key, and which part of it."""
+    agreed = {(str(real_path(one.file)), f"the key of {one.called}"): "" for one in wanted.literals if one.is_login}
     try:
         profiles = {profile.name: profile for profile in session.profiles().profiles}
     except (ProfileError, FileError):
-        return logins
-    pairs = logins
+        return agreed
+    memory = wanted.memory
     for real, file in memory.files.items():
         for layer in file.layers:
             profile = profiles.get(memory.copies.get(layer.tool, ""))
             if profile is None or profile.plaintext == "never" or not any(value.secret for value in layer.values):
                 continue
-            path = str(Address.parse(real).path) if "#" in real and not os.path.exists(real) else real  # noqa: PTH110
-            pairs |= {(path, str(reference)) for _, reference in references(profile)}
-    return pairs
+            path, part = _place(real)
+            agreed |= {(path, str(reference)): part for _, reference in references(profile)}
+    return agreed
+
+
+def _place(remembered: str) -> tuple[str, str]:
+    """The file that memory speaks of, and how its row is called if it is a part of a database."""
+    if "#" not in remembered or os.path.exists(remembered):  # noqa: PTH110  a name may be too long to look at
+        return remembered, ""
+    try:
+        address = Address.parse(remembered)
+    except FileError:  # links in a circle lead nowhere
+        return remembered, ""
+    return str(address.path), f"(toolsync-{address.profile})"
 
 
 def real_path(path: Path) -> Path | None:

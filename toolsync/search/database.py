@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote
 
-from toolsync.masking import on_one_line
+from toolsync.masking import mask_strange_words, on_one_line
 from toolsync.value import frozen
 
 MAGIC = b"SQLite format 3\0"
@@ -23,7 +24,7 @@ class Cell:
     """A text of a database.
 
     Attributes:
-        place: its table, its row by number, and its column.
+        place: its table, its row by number and name, and its column.
         text: what it says.
     """
 
@@ -54,6 +55,16 @@ def _rows(database: sqlite3.Connection, table: str) -> Iterator[Cell]:
     rows = database.execute(f'SELECT * FROM "{quoted}"')  # noqa: S608  names cannot be parameters
     columns = [description[0] for description in rows.description]
     for number, row in enumerate(rows, start=1):
+        place = f"table {table}, row {number}{_called(row[0])}"
         for column, value in zip(columns, row, strict=True):
             if isinstance(value, bytes):
-                yield Cell(on_one_line(f"table {table}, row {number}, {column}", limit=200), value)
+                yield Cell(on_one_line(f"{place}, {column}", limit=200), value)
+
+
+_NAME = re.compile(rb"[A-Za-z0-9._-]{1,40}")
+
+
+def _called(first: object) -> str:
+    """What a row is called, if its first column is a name; what may be a key is none."""
+    name = first.decode() if isinstance(first, bytes) and _NAME.fullmatch(first) else ""
+    return f" ({name})" if name and mask_strange_words(name) == name else ""
