@@ -151,12 +151,17 @@ def _rung_remarks(rung: Mapping[str, Any]) -> Iterator[Line]:
     at = f"At {rung['concurrency']}"
     if rung["short"]:
         yield sentence(f"{at}: {rung['short']} of {rung['ok']} replies were shorter than asked.", "look")
+    if (rung["dispatch_ms"]["p90"] or 0) > _LATE_MS:
+        late = f"half of the requests by {_figure(rung['dispatch_ms']['p50'])} ms or more"
+        yield sentence(f"{at}: requests were sent later than intended, {late}; that is not in TTFT.", "look")
     if (rung["tokens_per_chunk"] or 0) > _LUMPY:
         yield sentence(f"{at}: {rung['tokens_per_chunk']:.2f} tokens per chunk, so gaps are between chunks.", "dim")
     if (rung["cached_share"] or 0) > _CACHED:
         yield sentence(f"{at}: {rung['cached_share']:.0%} of the prompts came out of the server's cache.", "look")
 
 
+_LATE_MS = 10.0
+"""One in ten requests later than that is no chance."""
 _CACHED = 0.05
 """A template's first words are alike in all prompts, and may be cached; more than that may not."""
 

@@ -10,9 +10,11 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from tests.bench.records import record, request, rung
+from tests.keys import invented
 from toolsync import resources
 from toolsync.bench.record import Gpu, GpuUse, Record, Request, dumped, loaded
 from toolsync.errors import DocumentError
+from toolsync.masking import Secret
 
 _GPU = GpuUse("GPU-1", "a card", 81920.0, 1000.0, 2000.5, ((0.0, 1000.0), (500.0, 2000.5)))
 _RECORDS: dict[str, Record] = {
@@ -71,6 +73,13 @@ _WHOLE = json.loads(dumped(record()))
 def test_what_is_no_record_is_named(raw: bytes, says: str) -> None:
     with pytest.raises(DocumentError, match=says):
         loaded(raw, "run.json")
+
+
+def test_a_key_that_a_server_says_is_not_kept() -> None:
+    key = Secret(invented("echo")).reveal()
+    one = record(rung(1, request(finish_reason=key)), label=f"a {key}", notes=(f"{key} it is",))
+    assert key not in dumped(one).decode()
+    assert loaded(dumped(one), "run.json").label == "a ***"
 
 
 def test_the_schema_is_one() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from array import array
 from bisect import bisect_left
 
@@ -80,5 +81,11 @@ def test_oddities(body: bytes, expected: list[tuple[str, str]]) -> None:
 
 
 def test_what_is_no_gzip_is_not_unpacked() -> None:
-    assert unpacked(b"data: x\n\n", array("q", [9]), "gzip") is None
-    assert unpacked(b"x", array("q", [1]), "zstd") is None
+    assert unpacked(b"data: x\n\n", array("q", [9]), "gzip", 1000) is None
+    assert unpacked(b"x", array("q", [1]), "zstd", 1000) is None
+
+
+@pytest.mark.parametrize(("length", "is_taken"), [(1000, True), (1001, False), (10_000_000, False)])
+def test_no_more_comes_out_than_may(length: int, is_taken: bool) -> None:
+    packed = gzip.compress(b" " * length)
+    assert (unpacked(packed, array("q", [len(packed)]), "gzip", 1000) is not None) is is_taken

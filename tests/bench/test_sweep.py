@@ -14,7 +14,7 @@ import pytest
 
 from tests.bench.server import Scripted, serving, streamed
 from tests.bench.test_exact import DONE, LAST, TEXT, usage
-from toolsync.bench.run import Ran, Wish, measure
+from toolsync.bench.run import Ran, Wish, measure, target
 from toolsync.bench.sweep import Load
 from toolsync.probe.network import Network
 
@@ -164,14 +164,14 @@ def test_a_client_that_is_held_up_says_so() -> None:
 
 def test_the_record_says_what_measured_and_whom() -> None:
     ran = _measured(Scripted(lambda _: _WHOLE, 0.0), Load(1, 2))
-    target, asked, client = ran.record.target, ran.record.parameters, ran.record.environment
-    assert (target.host_kind, target.path, target.dialect, target.model) == (
+    found, asked, client = ran.record.target, ran.record.parameters, ran.record.environment
+    assert (found.host_kind, found.path, found.dialect, found.model) == (
         "loopback",
         "/v1/chat/completions",
         "openai-chat",
         "m",
     )
-    assert (target.answered_model, len(target.origin)) == ("m-1", 12)
+    assert (found.answered_model, len(found.origin)) == ("m-1", 12)
     assert asked.accepted == {
         "max_tokens": 2,
         "min_tokens": 2,
@@ -187,3 +187,30 @@ def test_the_record_says_what_measured_and_whom() -> None:
 def test_connections_that_the_server_closes_are_told_of() -> None:
     ran = _measured(Scripted(lambda _: _WHOLE, 0.0, is_kept=False), Load(1, 3))
     assert any("closes each connection" in note for note in ran.record.notes)
+
+
+@pytest.mark.parametrize(
+    ("base", "kind"),
+    [
+        ("http://127.0.0.1:8000", "loopback"),
+        ("http://localhost", "loopback"),
+        ("http://10.1.2.3:8000/v1", "private"),
+        ("http://[fd00::1]", "private"),
+        ("http://gpu-7:8000", "private"),
+        ("https://llm.corp.internal", "private"),
+        ("https://api.example.com", "public"),
+        ("https://9.9.9.9", "public"),
+    ],
+)
+def test_where_a_host_lies_is_told_without_its_name(base: str, kind: str) -> None:
+    found = target(Wish("openai-chat", base, "m", {}, Network(), (Load(1),)), None)
+    assert found.host_kind == kind
+    assert found.origin == target(Wish("openai-chat", f"{base}/v1", "m", {}, Network(), (Load(1),)), None).origin
+
+
+def test_an_account_in_the_path_is_not_kept() -> None:
+    base = "https://api.example.com/accounts/9f8e7d6c5b4a39281706/v1"
+    assert (
+        target(Wish("openai-chat", base, "m", {}, Network(), (Load(1),)), None).path
+        == "/accounts/***/v1/chat/completions"
+    )

@@ -15,7 +15,7 @@ import httpx
 from toolsync.bench import metrics, sse, tokens
 from toolsync.bench.record import Fault, Request, TokenSource
 from toolsync.bench.tokens import Reply
-from toolsync.bench.transport import STAMPS, ProxiedTransport, StampingTransport, Stamps
+from toolsync.bench.transport import LARGEST_REPLY, STAMPS, ProxiedTransport, StampingTransport, Stamps
 from toolsync.value import frozen
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def read(exchange: Exchange, dialect: Dialect) -> tuple[Reply, Fault]:
     body, ends = exchange.body, exchange.stamps.ends
     encoding = (exchange.headers or {}).get("content-encoding", "identity").strip().lower()
     if encoding not in ("", "identity"):
-        unpacked = sse.unpacked(body, ends, encoding)
+        unpacked = sse.unpacked(body, ends, encoding, LARGEST_REPLY)
         if unpacked is None:
             return Reply(error=f"the reply is packed as {encoding}"), "odd"
         body, ends = unpacked[0], array("q", unpacked[1])

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from toolsync.address import Dialect
 from toolsync.errors import DocumentError
+from toolsync.masking import masked_data
 from toolsync.value import frozen
 
 SCHEMA = "toolsync/bench-record/1"
@@ -277,8 +278,8 @@ class Record:
 
 
 def dumped(record: Record) -> bytes:
-    """The record as it lies in its file: a request a line, for a repository."""
-    whole = asdict(record)
+    """The record as it lies in its file: a request a line, for a repository; a key that a server says is masked."""
+    whole = masked_data(asdict(record))
     rungs = [_braced({**rung, "requests": _Lines(map(_json, rung["requests"]))}, 2) for rung in whole["rungs"]]
     return f"{_braced({'schema': SCHEMA, **whole, 'rungs': _Lines(rungs)}, 0)}\n".encode()
 

@@ -20,7 +20,7 @@ from toolsync.bench.exchange import Sender
 from toolsync.bench.record import Environment, HostKind, Parameters, Record, Rung, Target
 from toolsync.bench.sweep import Listener, Load, Sweep
 from toolsync.bench.transport import ProxiedTransport, StampingTransport
-from toolsync.masking import mask_strange_words
+from toolsync.masking import mask_strange_words, on_one_line
 from toolsync.probe.network import Network, trust
 from toolsync.value import frozen
 
@@ -129,7 +129,7 @@ async def _measured(
         toolsync=__version__,
         label=wish.label,
         environment=_environment(wish, transport, loop),
-        target=_target(wish, found.model),
+        target=target(wish, found.model),
         parameters=_parameters(wish, found),
         token_source=found.source,
         connect_ms=round(median(transport.connects_ms), 4) if transport.connects_ms else None,
@@ -180,14 +180,15 @@ def _version(package: str) -> str:
         return "?"
 
 
-def _target(wish: Wish, answered: str | None) -> Target:
+def target(wish: Wish, answered: str | None) -> Target:
+    """Who is measured, without a name of a host: `answered` is the model in the server's words."""
     return Target(
         origin=sha256(origin(wish.base).encode()).hexdigest()[:12],
         host_kind=_host_kind(wish.base),
         path=mask_strange_words(urlsplit(wish.url).path),
         dialect=wish.dialect,
         model=wish.model,
-        answered_model=answered,
+        answered_model=on_one_line(answered) if answered is not None else None,
     )
 
 

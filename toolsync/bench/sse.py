@@ -72,13 +72,14 @@ def _event(block: bytes, at_ns: int) -> Event | None:
     return Event(at_ns, name, "\n".join(data)) if data else None
 
 
-def unpacked(body: bytes, ends: Sequence[int], encoding: str) -> tuple[bytes, list[int]] | None:
+def unpacked(body: bytes, ends: Sequence[int], encoding: str, limit: int) -> tuple[bytes, list[int]] | None:
     """A body that was packed although nobody asked for that, unpacked piece by piece; None where it cannot be.
 
     Args:
         body: as it came.
         ends: where its pieces end.
         encoding: as `Content-Encoding` names it.
+        limit: bytes that may come out of it.
     """
     if encoding not in ("gzip", "x-gzip", "deflate"):
         return None
@@ -86,7 +87,9 @@ def unpacked(body: bytes, ends: Sequence[int], encoding: str) -> tuple[bytes, li
     plain, plain_ends, start = bytearray(), [], 0
     try:
         for end in ends:
-            plain += unpacking.decompress(body[start:end])
+            plain += unpacking.decompress(body[start:end], limit + 1 - len(plain))
+            if len(plain) > limit:
+                return None
             plain_ends.append(len(plain))
             start = end
     except ZlibError:

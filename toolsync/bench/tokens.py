@@ -163,8 +163,12 @@ def _laid(below: Usage, above: Usage) -> Usage:
     )
 
 
+_MANY = 2**53
+"""More is no count of anything, and no figure could be made of it."""
+
+
 def _number(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MANY else None
 
 
 def _within(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -172,8 +176,11 @@ def _within(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return inner if isinstance(inner, Mapping) else {}
 
 
+_LONGEST_NAME = 200
+
+
 def _text(value: object) -> str | None:
-    return value if isinstance(value, str) and value else None
+    return value[:_LONGEST_NAME] if isinstance(value, str) and value else None
 
 
 # Chat completions, and completions as they were before.

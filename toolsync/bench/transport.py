@@ -131,6 +131,8 @@ def _spelled(request: httpx.Request) -> bytes:
     return b"\r\n".join([*lines, b"", request.content])
 
 
+LARGEST_REPLY = 64 * 2**20
+"""Bytes, headers included: a million tokens are not so many; what is larger is cut there."""
 _LONGEST = 10
 """So many times the patience with silence is the patience with a whole reply: comments may come for ever."""
 
@@ -155,7 +157,7 @@ class _Connection(asyncio.Protocol):
         self._parser: Any = HttpResponseParser(self)
         self._at_ns = array("q")
         self._ends = array("q")
-        self._status = self._length = self._t0_ns = self._heard_ns = 0
+        self._status = self._length = self._came = self._t0_ns = self._heard_ns = 0
         self._is_begun = self._has_length = self._keeps_alive = self._is_late = False
 
     @property
@@ -237,6 +239,11 @@ class _Connection(asyncio.Protocol):
             self._abort()
             return
         self._is_begun = True
+        self._came += len(data)
+        if self._came > LARGEST_REPLY:
+            self._abort()
+            self._wake()
+            return
         try:
             self._parser.feed_data(data)
         except HttpParserError:
@@ -315,6 +322,9 @@ class ProxiedTransport(httpx.AsyncBaseTransport):
                 at_ns.append(perf_counter_ns())
                 body += piece
                 ends.append(len(body))
+                if len(body) > LARGEST_REPLY:
+                    is_whole = False
+                    break
         except httpx.TimeoutException:
             is_whole, is_late = False, True
         except httpx.TransportError:
