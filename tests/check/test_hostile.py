@@ -380,6 +380,20 @@ def test_repositories_inside_are_named_and_ignored_settings_are_looked_at(furnis
     assert [(one["shown"], one["kind"]) for one in data["findings"]] == [("~/project/deep/.env.local", "project")]
 
 
+def test_a_folder_that_is_called_by_a_key_is_named_without_it(furnished: Machine) -> None:
+    key = SHAPED["groq"]
+    furnished.write(f".codex/sessions/{key}/a.jsonl", KEY)
+    home = Home(furnished.home)
+    home.repository("project")
+    furnished.write(f"project/{key}/a.txt", KEY)
+    home.git("project", "add", ".")
+    home.git("project", "commit", "-q", "-m", "x")
+    home.git("project", "rm", "-q", "-r", ".")
+    for form in ("--json", "--sarif", "--deep"):
+        ran = furnished.toolsync("check", form)
+        assert (ran.code, key in ran.out + ran.err, "***" in ran.out) == (1, False, True)
+
+
 def test_a_tracked_file_that_is_called_by_a_key(furnished: Machine) -> None:
     home = Home(furnished.home)
     home.repository("project")

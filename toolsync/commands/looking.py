@@ -222,14 +222,17 @@ class Looking:
             if found.file == place.file and _is_bytes(found) and found.hit.value in rows:
                 del self._found[key]
 
-    def _name(self, place: Place) -> None:
-        name = Place(place.file, place.kind, place.tool, NAME, has_lines=False)
-        self.text(name, [os.fsencode(place.file.name)])
+    def _name(self, place: Place, *, is_told: bool = True) -> None:
+        """Look at what a file and its folders are called: who names it must not say a key."""
+        path = os.fsencode(place.file)
+        for hit in self._finder.hits(path):
+            learn(hit.value)
+            if is_told and hit.start >= len(path) - len(os.fsencode(place.file.name)):
+                self._note(Place(place.file, place.kind, place.tool, NAME, has_lines=False), Spot(0, hit))
 
     def blob(self, place: Place, whole: bytes) -> None:
         """Look through what a repository holds, as through a file."""
-        if place.kind == "staged":  # of others, the name is that of a file that is looked at, or was
-            self._name(place)
+        self._name(place, is_told=place.kind == "staged")  # others' names are those of files
         self.files += 1
         self.bytes += len(whole)
         self.text(place, content.plain([whole]))
@@ -244,8 +247,6 @@ class Looking:
         key = place.file, place.inside, hit.value, hit.spelling
         found = self._found.get(key)
         if found is None:
-            if place.inside == NAME:
-                learn(hit.value)  # for the file is named
             if len(self._found) >= _MOST_FINDINGS:
                 self._beyond += 1
                 return
