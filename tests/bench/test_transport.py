@@ -157,12 +157,17 @@ def _certified(folder: Path, name: str) -> tuple[ssl.SSLContext, str]:
     return context, str(bundle)
 
 
+@pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
 @pytest.mark.parametrize(
     ("name", "is_trusted", "fault"),
     [("127.0.0.1", True, ""), ("127.0.0.1", False, "unsent"), ("elsewhere.example", True, "unsent")],
     ids=["trusted", "nobody's", "another's"],
 )
-def test_encryption_trusts_what_the_profile_trusts(tmp_path: Path, name: str, is_trusted: bool, fault: str) -> None:
+def test_encryption_trusts_what_the_profile_trusts(
+    tmp_path: Path, name: str, is_trusted: bool, fault: str, loop: str
+) -> None:
+    if loop == "uvloop":
+        needs(_uvloop(), "uvloop")
     served, bundle = _certified(tmp_path, name)
 
     async def run() -> list[str]:
@@ -175,7 +180,8 @@ def test_encryption_trusts_what_the_profile_trusts(tmp_path: Path, name: str, is
         assert scripted.connections <= 2
         return _faults(*came)
 
-    assert asyncio.run(_quietly(run())) == [fault, fault]
+    with asyncio.Runner(loop_factory=_uvloop() if loop == "uvloop" else None) as runner:
+        assert runner.run(_quietly(run())) == [fault, fault]
 
 
 async def _quietly(work: Coroutine[Any, Any, list[str]]) -> list[str]:

@@ -93,15 +93,16 @@ class StampingTransport(httpx.AsyncBaseTransport):
     async def _opened(self, url: httpx.URL) -> _Connection:
         loop = asyncio.get_running_loop()
         started = perf_counter_ns()
+        host = url.raw_host.decode("ascii")  # names in other scripts as the wire spells them
         port = url.port or (443 if url.scheme == "https" else 80)
         try:
             async with asyncio.timeout(self._connect_seconds):
-                transport, connection = await loop.create_connection(_Connection, url.host.strip("[]"), port)
+                transport, connection = await loop.create_connection(_Connection, host, port)
                 # uvloop keeps what is written until the end of its round, which others' requests fill, unless the
                 # buffer is said to be full at once.
                 transport.set_write_buffer_limits(high=0)
                 if self._context is not None and url.scheme == "https":
-                    secret = await loop.start_tls(transport, connection, self._context, server_hostname=url.host)
+                    secret = await loop.start_tls(transport, connection, self._context, server_hostname=host)
                     connection.connection_made(cast("asyncio.Transport", secret))
         except TimeoutError as error:
             raise httpx.ConnectTimeout("the connection was not opened in time") from error
