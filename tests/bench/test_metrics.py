@@ -131,6 +131,23 @@ def test_unknown_is_not_nought(
     assert (told.system_tokens_per_s, told.tokens_per_chunk, told.cached_share) == (expected, per_chunk, cached)
 
 
+@pytest.mark.parametrize(
+    ("source", "finish", "tokens", "is_short"),
+    [
+        ("usage", "length", 4, False),
+        ("usage", "stop", 4, False),
+        ("usage", "length", 3, True),
+        ("events", "length", 1, False),
+        ("events", "max_tokens", 1, False),
+        ("events", "stop", 9, True),
+        ("events", None, 1, False),
+    ],
+)
+def test_chunks_are_not_taken_for_tokens(source: TokenSource, finish: str, tokens: int, is_short: bool) -> None:
+    one = request(finish_reason=finish, completion_tokens=tokens)
+    assert summary(rung(1, one), 4, source).short == is_short
+
+
 def test_a_rung_in_which_all_failed_has_no_figures() -> None:
     told = summary(rung(1, Request(0.0, fault="unsent")), 4)
     assert (told.ok, told.failed, told.ttft_ms.p50, told.system_tokens_per_s) == (0, 1, None, None)

@@ -27,7 +27,6 @@ from struct import unpack_from
 from typing import Any
 
 _TTFT_US, _ITL_US, _TOKENS = 100_000, 5_000, 256
-_SERVER_CPU, _CLIENT_CPU = 0, 1
 _ASYNCIO = "import sys; sys.modules['uvloop'] = None; from toolsync.__main__ import main; sys.exit(main(sys.argv[1:]))"
 _USUAL = "import sys; from toolsync.__main__ import main; sys.exit(main(sys.argv[1:]))"
 
@@ -67,10 +66,12 @@ def main() -> None:
     """Measure, and print a line for each figure."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="one short run of each")
-    is_quick = parser.parse_args().quick
+    parser.add_argument("--cpus", default="0,1", help="the server's and the client's; default: 0,1")
+    chosen = parser.parse_args()
+    cpus = tuple(map(int, chosen.cpus.split(",")))
     with tempfile.TemporaryDirectory() as name:
-        rig = Rig(Path(name), is_quick=is_quick)
-        rounds = 1 if is_quick else 3
+        rig = Rig(Path(name), (cpus[0], cpus[-1]), is_quick=chosen.quick)
+        rounds = 1 if chosen.quick else 3
         print(f"{'':<44}{'median':>12}  {'target':<12} runs")
         for row in rows(rig):
             seen = [row.of() for _ in range(rounds)]
@@ -114,8 +115,9 @@ def _least(limit: float) -> Callable[[float], bool]:
 class Rig:
     """The server and the bench, each on a processor of its own."""
 
-    def __init__(self, folder: Path, *, is_quick: bool) -> None:
+    def __init__(self, folder: Path, cpus: tuple[int, int], *, is_quick: bool) -> None:
         self._folder, self._is_quick = folder, is_quick
+        self._server_cpu, self._client_cpu = cpus
         self._server = folder / "truth"
         source = Path(__file__).parent / "truth_server.c"
         subprocess.run(["gcc", "-O2", "-o", str(self._server), str(source)], check=True)
@@ -143,7 +145,7 @@ class Rig:
         command += ["run", *options, "--tokens", f"512,{_TOKENS}", "--out", str(out)]
         environ = {**os.environ, "HOME": str(self._folder), "BENCHMARK_KEY": "sk-invented-benchmark-0123456789"}
         with self._serving(port, timing, log):
-            wall_s, cpu_s, peak_mib = _spent([*_pinned(_CLIENT_CPU), *command], environ)
+            wall_s, cpu_s, peak_mib = _spent([*_pinned(self._client_cpu), *command], environ)
         record = json.loads(out.read_bytes())
         if record["environment"]["loop"] != loop:
             sys.exit("uvloop is not installed: `pip install toolsync[fast]`")
@@ -151,7 +153,7 @@ class Rig:
 
     @contextmanager
     def _serving(self, port: int, timing: Sequence[str], log: Path) -> Iterator[None]:
-        command = [*_urgent(), *_pinned(_SERVER_CPU), str(self._server), str(port), *timing, "1", str(log)]
+        command = [*_urgent(), *_pinned(self._server_cpu), str(self._server), str(port), *timing, "1", str(log)]
         server = subprocess.Popen(command)
         try:
             _wait_for(port)

@@ -150,12 +150,13 @@ class Summary:
     short: int
 
 
-def summary(rung: Rung, output_tokens: int) -> Summary:
+def summary(rung: Rung, output_tokens: int, source: TokenSource = "usage") -> Summary:
     """The rung in figures; those of failed requests are in none of them.
 
     Args:
         rung: raw.
         output_tokens: how long replies should have been.
+        source: who counted the tokens.
     """
     good = [one for one in rung.requests if one.is_ok]
     tpot = _spread(good, lambda one: one.tpot_ms)
@@ -174,8 +175,19 @@ def summary(rung: Rung, output_tokens: int) -> Summary:
         cached_share=_cached_share(good),
         ok=len(good),
         failed=len(rung.requests) - len(good),
-        short=sum(one.completion_tokens is not None and one.completion_tokens < output_tokens for one in good),
+        short=sum(_is_short(one, output_tokens, source) for one in good),
     )
+
+
+_FULL = frozenset({"length", "max_tokens", "max_output_tokens"})
+"""How the dialects call the end at the limit."""
+
+
+def _is_short(one: Request, output_tokens: int, source: TokenSource) -> bool:
+    """Chunks are no tokens: where nobody counts those, the reason for which it ended must do."""
+    if source == "events":
+        return one.finish_reason is not None and one.finish_reason not in _FULL
+    return one.completion_tokens is not None and one.completion_tokens < output_tokens
 
 
 def _spread(requests: Iterable[Request], figure: Callable[[Request], float | None]) -> Spread:

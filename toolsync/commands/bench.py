@@ -356,7 +356,7 @@ def described(record: Record) -> dict[str, Any]:
     """A record as JSON values: its rungs in figures, all that stands around them as it is."""
     whole = asdict(replace(record, rungs=()))
     output_tokens = record.parameters.output_tokens
-    rungs = [_rung(rung, summary(rung, output_tokens)) for rung in record.rungs]
+    rungs = [_rung(rung, summary(rung, output_tokens, record.token_source)) for rung in record.rungs]
     told: dict[str, Any] = _listed({**whole, "rungs": rungs})
     return told
 
