@@ -95,7 +95,9 @@ NO_KEYRING = SystemVault(timeout_seconds=5, choices=())
 LOCKED = SystemVault(timeout_seconds=5, choices=[rings.allowed("Locked")])
 KNOWN = f"Known: {', '.join(tools(Path('/nowhere')))}."
 WRITABLE = "Make it writable (`chmod u+w {}`), or leave this tool out."
-BEGIN_ANEW = "Move it away to begin anew; what was applied before can then no longer be undone."
+BEGIN_ANEW = (
+    "`toolsync apply --new-memory` sets it aside and begins anew; what was applied before cannot be undone then."
+)
 
 BAD = {
     "JSON that cannot be parsed": Bad(
