@@ -99,6 +99,18 @@ def test_the_record_goes_where_it_is_wanted_too(measured: Machine) -> None:
     assert measured.toolsync("bench", "show", "run.json").code == 0
 
 
+def test_what_cannot_be_kept_is_shown_all_the_same(measured: Machine) -> None:
+    measured.toolsync("bench", "list")
+    folder = measured.home / ".local/state/toolsync/bench"
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.write_text("in the way")
+    ran = measured.toolsync(*_QUICK, "--out", "run.json")
+    assert ran.code == 1
+    assert "TTFT p50" in ran.out
+    assert "the record is not kept there" in ran.out
+    assert measured.toolsync("bench", "show", "run.json").code == 0
+
+
 @pytest.mark.parametrize("dialect", ["chat", "responses", "messages"])
 def test_every_dialect_is_measured(measured: Machine, dialect: str) -> None:
     ran = measured.toolsync(*_QUICK, "--dialect", dialect, "--model", "another", "--json")

@@ -214,3 +214,16 @@ def test_an_account_in_the_path_is_not_kept() -> None:
         target(Wish("openai-chat", base, "m", {}, Network(), (Load(1),)), None).path
         == "/accounts/***/v1/chat/completions"
     )
+
+
+def test_through_a_proxy_httpx_measures_and_the_record_says_so() -> None:
+    scripted = Scripted(lambda _: _WHOLE, 0.0)
+    with _served(scripted) as proxy:
+        way = Network(proxy=proxy, read_seconds=5)
+        wish = Wish("openai-chat", "http://gateway.example/v1", "m", {}, way, (Load(2, 4),), 512, 2)
+        ran = measure(wish, lambda *_: None, lambda _: None)
+    client = ran.record.environment
+    assert (client.transport, client.is_proxied, ran.record.connect_ms) == ("httpx", True, None)
+    assert "httpcore" in client.versions
+    assert any(note.startswith("Through a proxy httpx's own transport measures") for note in ran.record.notes)
+    assert all(one.is_ok and one.ttft_ms for one in ran.record.rungs[0].requests)

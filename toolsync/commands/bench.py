@@ -84,7 +84,7 @@ def run(session: Session, wish: Wish, listener: Listener) -> Result:
         ProfileError, SecretError: the profile or its key cannot be had.
         PingFailedError: the gateway does not answer the smallest question.
         UnmeasurableError: it does not answer the requests that would measure it.
-        FileError: the record cannot be kept.
+        FileError: the folder for the record is not there.
         KeyboardInterrupt: stopped before a rung was finished.
     """
     ladder = _ladder(wish)
@@ -111,10 +111,10 @@ def run(session: Session, wish: Wish, listener: Listener) -> Result:
         watched = watch.stop()
     rungs = watched.filled(ran.record.rungs)
     record = replace(ran.record, rungs=rungs, gpu=watched.gpu, notes=(*ran.record.notes, *watched.notes(rungs)))
-    files = _kept(session, record, wish.out)
-    messages = (*notes, *_failures(ran.failures, record), *_stop(ran.is_interrupted, record))
+    files, unkept = _kept(session, record, wish.out)
+    messages = (*notes, *_failures(ran.failures, record), *_stop(ran.is_interrupted, record), *unkept)
     data = {"run": described(record), "files": [session.shown(file) for file in files]}
-    return Result("bench run", data, messages, _exit_code(ran, record))
+    return Result("bench run", data, messages, max(_exit_code(ran, record), PROBLEM if unkept else DONE))
 
 
 def _exit_code(ran: running.Ran, record: Record) -> int:
@@ -247,20 +247,33 @@ def folder(session: Session) -> Path:
     return session.state / "bench"
 
 
-def _kept(session: Session, record: Record, out: Path | None) -> list[Path]:
+def _kept(session: Session, record: Record, out: Path | None) -> tuple[list[Path], list[Message]]:
+    """The files that hold it now, and what kept it from others: what took minutes to measure is shown all the same."""
+    raw = dumped(record)
+    usual = folder(session) / f"{record.id}.json"
+    kept, unkept = [], []
+    for file in (usual, *([out.absolute()] if out is not None else [])):
+        try:
+            _write(file, raw, is_ours=file is usual)
+        except OSError as error:
+            why = disk.file_error(file, error)
+            unkept.append(Message("problem", f"the record is not kept there: {why.message}", _UNKEPT_HINT))
+        else:
+            kept.append(file)
+    return kept, unkept
+
+
+_UNKEPT_HINT = "Its figures are shown here; measure again once that is mended, or with another --out."
+
+
+def _write(file: Path, raw: bytes, *, is_ours: bool) -> None:
     from toolsync import own_file
 
-    raw = dumped(record)
-    files = [folder(session) / f"{record.id}.json", *([out.absolute()] if out is not None else [])]
-    for file in files:
-        try:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            own_file.put(file, raw)
-        except OSError as error:
-            raise disk.file_error(file, error) from error
-    if out is not None:
-        out.chmod(0o644)  # for a repository: there is nothing secret in it
-    return files
+    if not is_ours:
+        file.write_bytes(raw)  # with the mode that the person's files have: there is nothing secret in it
+        return
+    file.parent.mkdir(parents=True, exist_ok=True)
+    own_file.put(file, raw)
 
 
 def _stop_at_unwritable(session: Session, out: Path) -> None:
