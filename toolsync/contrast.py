@@ -69,6 +69,7 @@ def _remarks(data: Mapping[str, Any]) -> Iterator[str]:
             f" (bootstrap, {data['resamples']} resamples, Bonferroni)."
         )
     yield f"Better or worse: the whole interval is beyond {data['least_effect']:.0%}."
+    yield "Intervals know these requests, not the hour: two runs from before show how much a server varies by itself."
     if any(one["metric"] == "peak_memory" and one["change"] is not None for one in data["rows"]):
         yield "Peak memory is one figure for each rung: no interval, and a verdict by the least effect alone."
 

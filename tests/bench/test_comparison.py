@@ -61,16 +61,20 @@ def test_a_change_that_was_planted_is_found_where_it_is_and_nowhere_else() -> No
 @pytest.mark.parametrize(
     ("after", "name", "expected"),
     [
-        pytest.param(run("b", steady(0.9)), "ttft_p50@8", "better", id="ttft-falls"),
-        pytest.param(run("b", steady(), itl=5.5), "tpot_p50@8", "worse", id="tpot-rises"),
-        pytest.param(run("b", steady(), itl=5.5), "tokens_per_s@8", "worse", id="and-so-throughput-falls"),
-        pytest.param(run("b", steady(), itl=4.5), "tokens_per_s@8", "better", id="more-throughput-is-better"),
-        pytest.param(run("b", steady(1.01)), "ttft_p50@8", "no difference shown", id="less-than-the-least-effect"),
-        pytest.param(run("b", steady(1.08, 0.3)), "ttft_p50@8", "no difference shown", id="lost-in-noise"),
+        pytest.param(run("b", steady(0.9), steps=(8,)), "ttft_p50@8", "better", id="ttft-falls"),
+        pytest.param(run("b", steady(), itl=5.5, steps=(8,)), "tpot_p50@8", "worse", id="tpot-rises"),
+        pytest.param(run("b", steady(), itl=5.5, steps=(8,)), "tokens_per_s@8", "worse", id="and-so-throughput-falls"),
+        pytest.param(
+            run("b", steady(), itl=4.5, steps=(8,)), "tokens_per_s@8", "better", id="more-throughput-is-better"
+        ),
+        pytest.param(
+            run("b", steady(1.01), steps=(8,)), "ttft_p50@8", "no difference shown", id="less-than-the-least-effect"
+        ),
+        pytest.param(run("b", steady(1.08, 0.3), steps=(8,)), "ttft_p50@8", "no difference shown", id="lost-in-noise"),
     ],
 )
 def test_a_verdict(after: Record, name: str, expected: str) -> None:
-    assert verdicts(run("a", steady()), after)[name] == expected
+    assert verdicts(run("a", steady(), steps=(8,)), after)[name] == expected
 
 
 NOISES: dict[str, Draw] = {

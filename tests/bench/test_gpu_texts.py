@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
 import pytest
 
+from tests.bench.records import rung
 from tests.conftest import needs
-from toolsync.bench.gpu import amd, dcgm
+from toolsync.bench.gpu import Watch, Wish, amd, dcgm
 from toolsync.bench.gpu.amd import Amd
 from toolsync.bench.gpu.dcgm import Dcgm
 from toolsync.bench.gpu.engine import Engine, kv_cache_share
@@ -164,6 +167,24 @@ def test_an_exporter_is_asked_again_and_again() -> None:
     assert (found.source, found.reason) == ("dcgm", "")
     assert used[:4] == [4096.0, 4096.0, 5000.0, 5000.0]
     assert [sample.at_ns for sample in found.samples] == sorted({sample.at_ns for sample in found.samples})
+
+
+def test_a_cluster_elsewhere_is_watched_by_its_addresses() -> None:
+    with served((200, f"{DCGM}\nvllm:kv_cache_usage_perc 0.4")) as url:
+        watch = Watch(Wish("http://192.0.2.7:8000/v1", interval_ms=10, dcgm_url=url, metrics_url=url))
+        began = time.perf_counter_ns()
+        assert watch.start() == ""
+        watched = watch.stop()
+    whole = replace(rung(1), started_ns=began, ended_ns=time.perf_counter_ns())
+    (filled,) = watched.filled([whole])
+    assert [(one.uuid, one.peak_mib, one.serves) for one in filled.gpus] == [
+        ("GPU-a", 4096.0, None),
+        ("GPU-b", None, None),
+        ("n2:0/3", 7.0, None),
+    ]
+    assert filled.kv_cache_peak == 0.4
+    assert (watched.gpu.source, watched.gpu.interval_ms) == ("dcgm", 10)
+    assert watched.gpu.reason.startswith("An exporter shows what it collected last")
 
 
 def test_a_prometheus_that_collects_several_is_called_one() -> None:
