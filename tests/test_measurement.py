@@ -73,11 +73,13 @@ def test_columns_that_only_some_runs_have() -> None:
         (record(rung(1, request(cached_tokens=256))), "50% of the prompts came out of the server's cache"),
         (record(rung(1, request(tokens=3))), "1 of 1 replies were shorter than asked"),
         (record(rung(1, request(t0_ms=40.0))), "half of the requests by 40.0 ms or more"),
+        (record(parameters=replace(record().parameters, rate=2.5)), "Open loop: 2.5 requests a second"),
+        (record(parameters=replace(record().parameters, refused=("ignore_eos",))), "; not taken: ignore_eos."),
         (record(), "fewer than 100 requests"),
         (record(gpu=Gpu("", "no NVIDIA driver is here", None)), "GPU memory: no NVIDIA driver is here"),
         (record(notes=("Through a proxy.",)), "Through a proxy."),
     ],
-    ids=["client", "cache", "short", "late", "p99", "gpu", "note"],
+    ids=["client", "cache", "short", "late", "rate", "refused", "p99", "gpu", "note"],
 )
 def test_what_must_be_known_is_said(one: Record, says: str) -> None:
     assert says in _lines(one)

@@ -99,6 +99,16 @@ def test_the_record_goes_where_it_is_wanted_too(measured: Machine) -> None:
     assert measured.toolsync("bench", "show", "run.json").code == 0
 
 
+def test_a_file_that_is_no_record_is_told_of_and_not_in_the_way(measured: Machine) -> None:
+    measured.toolsync(*_QUICK, "--label", "before")
+    (measured.state / "bench" / "0.json").write_text("{")
+    ran = measured.toolsync("bench", "list")
+    assert ran.code == 0
+    assert "0.json: it is no JSON" in ran.out
+    assert "before" in ran.out
+    assert measured.toolsync("bench", "show", "before").code == 0
+
+
 def test_what_cannot_be_kept_is_shown_all_the_same(measured: Machine) -> None:
     measured.toolsync("bench", "list")
     folder = measured.home / ".local/state/toolsync/bench"

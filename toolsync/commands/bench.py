@@ -294,20 +294,19 @@ def _stop_at_unwritable(session: Session, out: Path) -> None:
         raise UsageError(f"{session.shown(out)} is no record, and is not overwritten", hint="Name another.") from error
 
 
-def records(session: Session) -> list[Record]:
-    """All that are here and can be read, the oldest first.
+def _all(session: Session) -> tuple[list[Record], list[Message]]:
+    """The records that are here, the oldest first, and what is said of files that are none.
 
     Raises:
         FileError: one cannot be opened.
     """
-    found = []
+    found, strange = [], []
     for file in sorted(folder(session).glob("*.json")):
-        raw = disk.read(file).raw
         try:
-            found.append(loaded(raw or b"", session.shown(file)))
-        except DocumentError:
-            continue
-    return found
+            found.append(loaded(disk.read(file).raw or b"", session.shown(file)))
+        except DocumentError as error:
+            strange.append(Message("warning", error.message, "Look at it, and move it away."))
+    return found, strange
 
 
 def find(session: Session, name: str) -> Record:
@@ -322,7 +321,7 @@ def find(session: Session, name: str) -> Record:
     raw = disk.read(file).raw if file.suffix == ".json" or "/" in name else None
     if raw is not None:
         return loaded(raw, session.shown(file))
-    here = records(session)
+    here, _ = _all(session)
     labelled = [one for one in here if one.label == name]
     if labelled:
         return labelled[-1]
@@ -339,7 +338,8 @@ def find(session: Session, name: str) -> Record:
 
 
 def list_(session: Session) -> Result:
-    """`bench list`: the records that are here."""
+    """`bench list`: the records that are here. Raises as `find`."""
+    here, strange = _all(session)
     rows = [
         {
             "id": one.id,
@@ -352,9 +352,9 @@ def list_(session: Session) -> Result:
             "token_source": one.token_source,
             "gpu_source": one.gpu.source,
         }
-        for one in records(session)
+        for one in here
     ]
-    return Result("bench list", {"records": rows})
+    return Result("bench list", {"records": rows}, tuple(strange))
 
 
 def show(session: Session, name: str) -> Result:
