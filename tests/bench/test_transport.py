@@ -120,6 +120,24 @@ def test_nobody_there_is_said() -> None:
     assert asyncio.run(run()) == ["unsent", "None"]
 
 
+def test_an_address_that_does_not_answer_is_left_for_another_of_its_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def run() -> tuple[list[str], int]:
+        scripted = Scripted(lambda _: _WHOLE, is_kept=False)
+        async with serving(scripted):
+            loop = asyncio.get_running_loop()
+
+            async def resolved(_: str, port: int, **__: Any) -> list[Any]:
+                return [(2, 1, 6, "", (address, port)) for address in ("127.0.0.9", "127.0.0.1")]
+
+            monkeypatch.setattr(loop, "getaddrinfo", resolved)
+            sender = _sender(f"http://two.example:{scripted.port}")
+            came = [await sender.send(b"{}") for _ in range(2)]
+            await sender.close()
+        return _faults(*came), scripted.connections
+
+    assert asyncio.run(run()) == (["", ""], 2)
+
+
 def test_a_header_of_two_lines_is_not_sent() -> None:
     async def run() -> tuple[list[str], list[bytes]]:
         scripted = Scripted(lambda _: _WHOLE)

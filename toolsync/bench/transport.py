@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import socket
 import ssl
 from array import array
 from collections.abc import Iterator
@@ -54,6 +55,7 @@ class StampingTransport(httpx.AsyncBaseTransport):
         self._context = context
         self._connect_seconds, self._read_seconds = connect_seconds, read_seconds
         self._idle: list[_Connection] = []
+        self._silent: set[str] = set()
         self.connects_ms: list[float] = []
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
@@ -97,7 +99,7 @@ class StampingTransport(httpx.AsyncBaseTransport):
         port = url.port or (443 if url.scheme == "https" else 80)
         try:
             async with asyncio.timeout(self._connect_seconds):
-                transport, connection = await loop.create_connection(_Connection, host, port)
+                transport, connection = await self._reached(host, port)
                 # uvloop keeps what is written until the end of its round, which others' requests fill, unless the
                 # buffer is said to be full at once.
                 transport.set_write_buffer_limits(high=0)
@@ -111,11 +113,29 @@ class StampingTransport(httpx.AsyncBaseTransport):
         self.connects_ms.append((perf_counter_ns() - started) / 1e6)
         return connection
 
+    async def _reached(self, host: str, port: int) -> tuple[asyncio.Transport, _Connection]:
+        """The first of the host's addresses that answers; uvloop would wait for a silent one as long as for all."""
+        loop = asyncio.get_running_loop()
+        found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        addresses = list(dict.fromkeys(str(one[4][0]) for one in found))
+        *others, last = sorted(addresses, key=lambda one: one in self._silent)  # stable: in the resolver's order
+        for address in others:
+            try:
+                async with asyncio.timeout(_PATIENCE_SECONDS):
+                    return await loop.create_connection(_Connection, address, port)
+            except (TimeoutError, OSError):
+                self._silent.add(address)
+        return await loop.create_connection(_Connection, last, port)
+
     async def aclose(self) -> None:
         """Close all connections."""
         for connection in self._idle:
             connection.close()
         self._idle.clear()
+
+
+_PATIENCE_SECONDS = 1.0
+"""With an address that is not the only one: IPv6 that leads nowhere is the usual reason."""
 
 
 def _spelled(request: httpx.Request) -> bytes:
