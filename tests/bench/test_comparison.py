@@ -17,20 +17,20 @@ from toolsync.bench.record import Client, GpuUse, Record, Request, Rung
 Draw = Callable[[Random], float]
 
 
-def run(seed: str, ttft: Draw, *, itl: float = 5.0, steps: tuple[int, ...] = (1, 8), tokens: int = 20) -> Record:
+def run(seed: str, ttft: Draw, *, itl: float = 5.0, steps: tuple[int, ...] = (1, 8), each: int = 3) -> Record:
     """A run whose requests follow each other on each stream without a gap."""
     random = Random(seed)
-    rungs = [rung(step, *_requests(random, ttft, itl, step, tokens)) for step in steps]
+    rungs = [rung(step, *_requests(random, ttft, itl, step, each)) for step in steps]
     return replace(record(*rungs), id=seed)
 
 
-def _requests(random: Random, ttft: Draw, itl: float, streams: int, tokens: int) -> list[Request]:
+def _requests(random: Random, ttft: Draw, itl: float, streams: int, each: int) -> list[Request]:
     made = []
     for _ in range(streams):
         at = 0.0
-        for _ in range(max(10 // streams, 3)):
+        for _ in range(max(10 // streams, each)):
             own = itl * random.gauss(1, 0.005)
-            made.append(request(ttft(random), own, tokens, t0_ms=at, intended_ms=at))
+            made.append(request(ttft(random), own, 20, t0_ms=at, intended_ms=at))
             at += made[-1].e2e_ms or 0
     return made
 
@@ -63,9 +63,11 @@ def test_a_change_that_was_planted_is_found_where_it_is_and_nowhere_else() -> No
     [
         pytest.param(run("b", steady(0.9), steps=(8,)), "ttft_p50@8", "better", id="ttft-falls"),
         pytest.param(run("b", steady(), itl=5.5, steps=(8,)), "tpot_p50@8", "worse", id="tpot-rises"),
-        pytest.param(run("b", steady(), itl=5.5, steps=(8,)), "tokens_per_s@8", "worse", id="and-so-throughput-falls"),
         pytest.param(
-            run("b", steady(), itl=4.5, steps=(8,)), "tokens_per_s@8", "better", id="more-throughput-is-better"
+            run("b", steady(), itl=5.5, steps=(8,), each=10), "tokens_per_s@8", "worse", id="and-so-throughput-falls"
+        ),
+        pytest.param(
+            run("b", steady(), itl=4.5, steps=(8,), each=10), "tokens_per_s@8", "better", id="more-throughput-is-better"
         ),
         pytest.param(
             run("b", steady(1.01), steps=(8,)), "ttft_p50@8", "no difference shown", id="less-than-the-least-effect"
@@ -74,7 +76,7 @@ def test_a_change_that_was_planted_is_found_where_it_is_and_nowhere_else() -> No
     ],
 )
 def test_a_verdict(after: Record, name: str, expected: str) -> None:
-    assert verdicts(run("a", steady(), steps=(8,)), after)[name] == expected
+    assert verdicts(run("a", steady(), steps=(8,), each=10), after)[name] == expected
 
 
 NOISES: dict[str, Draw] = {
@@ -92,6 +94,18 @@ def test_runs_that_are_equal_get_no_verdict(noise: str) -> None:
         pair = [run(f"{noise} {number} {side}", NOISES[noise], steps=(8,)) for side in "ab"]
         seen += [name for name, verdict in verdicts(*pair).items() if verdict in ("better", "worse")]
     assert seen == []
+
+
+def test_a_disturbance_that_hits_one_wave_is_no_verdict() -> None:
+    before, after = (run(seed, steady(), steps=(8,)) for seed in "ab")
+    (hit,) = after.rungs
+    by_wave = sorted(hit.requests, key=lambda one: one.t0_ms or 0)
+    slow = tuple(replace(one, ttft_ms=(one.ttft_ms or 0) * 2) for one in by_wave[-8:])
+    after = replace(after, rungs=(replace(hit, requests=(*by_wave[:-8], *slow)),))
+    rows = {row.metric.name: row for row in compared(before, after).rows}
+    assert rows["ttft_p90"].verdict == "no verdict"
+    assert rows["ttft_p90"].why.startswith("too few requests (24, which tell no more than ")
+    assert rows["ttft_p50"].verdict in ("no difference shown", "no verdict")
 
 
 def test_values_that_are_all_equal_differ_by_nothing() -> None:

@@ -8,7 +8,7 @@ from statistics import NormalDist, mean, stdev
 import pytest
 
 from toolsync.bench.metrics import percentile
-from toolsync.bench.resampling import interval, middle, quantiles, ratios
+from toolsync.bench.resampling import independent, interval, quantiles, rates
 
 COUNT = 4000
 
@@ -25,7 +25,7 @@ def lognormal(size: int) -> list[float]:
 @pytest.mark.parametrize(("size", "share"), [(5, 0.5), (11, 0.5), (11, 0.9), (95, 0.5)])
 def test_one_draw_per_resample_is_as_likely_as_among_whole_resamples(size: int, share: float) -> None:
     values = lognormal(size)
-    quick, full = quantiles(values, share, Random(1), COUNT), drawn_in_full(values, share, Random(2))
+    quick, full = quantiles(values, share, Random(1), count=COUNT), drawn_in_full(values, share, Random(2))
     for value in values:
         assert quick.count(value) / COUNT == pytest.approx(full.count(value) / COUNT, abs=0.035)
 
@@ -33,7 +33,7 @@ def test_one_draw_per_resample_is_as_likely_as_among_whole_resamples(size: int, 
 @pytest.mark.parametrize(("size", "share"), [(4, 0.5), (10, 0.5), (96, 0.5), (24, 0.9)])
 def test_between_two_values_a_draw_is_as_high_and_at_least_as_unsure(size: int, share: float) -> None:
     values = lognormal(size)
-    quick, full = quantiles(values, share, Random(1), COUNT), drawn_in_full(values, share, Random(2))
+    quick, full = quantiles(values, share, Random(1), count=COUNT), drawn_in_full(values, share, Random(2))
     assert mean(quick) == pytest.approx(mean(full), abs=0.01 * (max(values) - min(values)))
     assert 0.97 < stdev(quick) / stdev(full) < 1.35
 
@@ -64,20 +64,32 @@ def test_the_same_seed_gives_the_same_figures() -> None:
     assert quantiles(values, 0.5, Random("a")) != quantiles(values, 0.5, Random("b"))
 
 
-def test_a_ratio_of_sums_varies_as_its_parts_do() -> None:
-    busy = NormalDist(100, 10).samples(400, seed=5)
-    draws = ratios([(50.0, one) for one in busy], Random(1))
-    assert middle(draws) == pytest.approx(0.5, rel=0.01)
+def test_a_rate_of_few_waves_is_as_unsure_as_students_distribution_says() -> None:
+    draws = rates([(50.0, 100.0), (50.0, 102.0), (50.0, 98.0)], Random(1), 40_000)
     low, high = interval(draws, 0.05)
-    assert (high - low) / 2 / 0.5 == pytest.approx(1.96 * 0.1 / 400**0.5, rel=0.3)
+    error = 0.5 * 0.02 / 3**0.5  # of the mean of three that vary by 2 %
+    assert (low + high) / 2 == pytest.approx(0.5, rel=0.01)
+    assert (high - low) / 2 == pytest.approx(4.303 * error, rel=0.1)  # two degrees of freedom, 95 %
 
 
-def test_neighbours_that_are_slow_together_make_a_ratio_less_sure() -> None:
-    waves = [one for one in NormalDist(100, 10).samples(40, seed=5) for _ in range(10)]
-    shuffled = Random(1).sample(waves, len(waves))
-    low, high = interval(ratios([(1.0, one) for one in waves], Random(1)), 0.05)
-    low_2, high_2 = interval(ratios([(1.0, one) for one in shuffled], Random(1)), 0.05)
-    assert high - low > 2 * (high_2 - low_2)
+def test_equal_waves_leave_no_doubt() -> None:
+    assert set(rates([(50.0, 100.0)] * 3, Random(1))) == {0.5}
+
+
+@pytest.mark.parametrize(
+    ("waves", "least", "most"),
+    [
+        pytest.param([[float(one)] for one in range(10)], 10, 10, id="one-by-one"),
+        pytest.param([[1.0, 2.0, 3.0, 4.0]] * 6, 24, 24, id="waves-that-are-alike"),
+        pytest.param([[1.0] * 20 + [1.1] * 12, [1.0] * 19 + [1.1] * 13, [5.0] * 32], 1, 9, id="one-wave-is-slow"),
+        pytest.param([[3.0] * 8] * 3, 24, 24, id="all-equal"),
+        pytest.param([[1.0, 2.0]], 2, 2, id="one-wave"),
+    ],
+)
+def test_requests_that_are_slow_together_tell_less_than_their_number(
+    waves: list[list[float]], least: int, most: int
+) -> None:
+    assert least <= independent(waves, 0.5) <= most
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,10 @@ wide enough for all rows together (Bonferroni): at most one comparison of equals
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from random import Random
 from typing import Literal
 
@@ -22,6 +24,7 @@ ERROR = 0.05
 """How likely any verdict at all may be, where nothing changed."""
 _FAILED_SHARE = 0.05
 _FEWEST = 5
+_FEWEST_WAVES, _MOST_WAVES = 2, 40
 _BEYOND = 2
 """So many requests must lie beyond a percentile, or else it is little more than the slowest of them."""
 
@@ -134,8 +137,7 @@ def _rows(before: Rung, after: Rung, seed: str, *, is_closed: bool) -> Iterator[
         elif why or draws is None:
             yield _Drawn(replace(row, why=why or reason), None)
         else:
-            middle = resampling.middle(draws)
-            yield _Drawn(row, [one - middle + row.change for one in draws] if metric.name == "tokens_per_s" else draws)
+            yield _Drawn(row, draws)
 
 
 def _unfit(before: Rung, after: Rung) -> str:
@@ -189,31 +191,54 @@ def _draws(
         return None, ""
     if metric.name == "tokens_per_s" and not is_closed:
         return None, "at a rate the load decides it, not the server"
-    kinds = [_kind(metric, rung) for rung in (before, after)]
-    fewest = min(map(len, kinds))
-    share = _SHARES[metric.name][1] if metric.name in _SHARES else 0.5
-    if fewest < _FEWEST or round(fewest * (1 - share), 6) < _BEYOND:
-        return None, f"too few requests ({fewest})"
-    if metric.name == "tokens_per_s":
-        drawn = [resampling.ratios(kind, random) for kind in kinds]
-    else:
-        drawn = [resampling.quantiles([value for value, _ in kind], share, random) for kind in kinds]
+    pair = [_waves(rung) for rung in (before, after)]
+    drawn, reason = _rates(pair, random) if metric.name == "tokens_per_s" else _quantiles(metric, pair, random)
+    if reason:
+        return None, reason
     if min(drawn[0]) <= 0:
-        return None, "it was 0 before"
+        return None, "it was 0 before" if min(map(min, drawn)) == 0 else "too uneven to tell"
     return [later / earlier - 1 for earlier, later in zip(*drawn, strict=True)], ""
 
 
-def _kind(metric: Metric, rung: Rung) -> list[tuple[float, float]]:
-    """What is resampled: a request's figure; for the rate of all, its tokens and how long it kept a stream busy."""
-    good = [one for one in rung.requests if one.is_ok]
-    if metric.name in _SHARES:
-        figure = _SHARES[metric.name][0]
-        return [(value, 1.0) for value in map(figure, good) if value is not None]
-    return [
-        (float(one.completion_tokens), one.e2e_ms)
-        for one in sorted(good, key=lambda one: one.t0_ms or 0.0)
-        if one.completion_tokens is not None and one.e2e_ms
-    ]
+Drawn = tuple[Sequence[Sequence[float]], str]
+
+
+def _quantiles(metric: Metric, pair: Sequence[Sequence[Sequence[Request]]], random: Random) -> Drawn:
+    figure, share = _SHARES[metric.name]
+    drawn = []
+    for waves in pair:
+        told = [[value for value in map(figure, wave) if value is not None] for wave in waves]
+        values = [value for wave in told for value in wave]
+        count = resampling.independent(told, share)
+        if count < _FEWEST or round(count * (1 - share), 6) < _BEYOND:
+            together = f", which tell no more than {count}" if count < len(values) else ""
+            return (), f"too few requests ({len(values)}{together})"
+        drawn.append(resampling.quantiles(values, share, random, count))
+    return drawn, ""
+
+
+def _rates(pair: Sequence[Sequence[Sequence[Request]]], random: Random) -> Drawn:
+    """By waves: a wave lasts until the next one starts, so that together they last as long as the rung."""
+    drawn = []
+    for waves in pair:
+        starts = [wave[0].t0_ms or 0.0 for wave in waves]
+        end = max((one.t0_ms or 0.0) + (one.e2e_ms or 0.0) for wave in waves for one in wave)
+        lasted = [later - earlier for earlier, later in pairwise([*starts, end])]
+        tokens = [float(sum(one.completion_tokens or 0 for one in wave)) for wave in waves]
+        if len(waves) < _FEWEST_WAVES or min(lasted) <= 0:
+            return (), f"too few waves of requests ({len(waves)})"
+        drawn.append(resampling.rates(list(zip(tokens, lasted, strict=True)), random))
+    return drawn, ""
+
+
+def _waves(rung: Rung) -> list[list[Request]]:
+    """The requests that went well, as many together as there are streams; what is left over belongs to the last."""
+    good = sorted(
+        (one for one in rung.requests if one.is_ok and one.t0_ms is not None), key=lambda one: one.t0_ms or 0.0
+    )
+    size = max(rung.concurrency, math.ceil(len(good) / _MOST_WAVES))
+    count = max(1, len(good) // size)
+    return [good[index * size : (index + 1) * size if index + 1 < count else None] for index in range(count)]
 
 
 def _judged(one: _Drawn, error: float | None) -> Row:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 from random import Random
 
 RESAMPLES = 4000
-_MOST_BLOCKS = 40
 
 
-def quantiles(values: Sequence[float], share: float, random: Random, count: int = RESAMPLES) -> list[float]:
-    """That quantile of `count` resamples, each as large as the values.
+def quantiles(
+    values: Sequence[float], share: float, random: Random, size: int | None = None, count: int = RESAMPLES
+) -> list[float]:
+    """That quantile of `count` resamples.
 
     None is drawn in full: which of the ordered values becomes the k-th of a resample follows the binomial distribution,
     so that one draw per resample gives the same, whatever their number. Where the quantile lies between two values, a
@@ -22,21 +23,23 @@ def quantiles(values: Sequence[float], share: float, random: Random, count: int 
         values: at least one.
         share: 0 to 1.
         random: seeded, for the same figures at every reading of the same records.
+        size: of a resample; None: as large as the values.
         count: of resamples.
     """
     ordered = sorted(values)
-    place = (len(ordered) - 1) * share
+    size = size or len(ordered)
+    place = (size - 1) * share
     below = math.floor(place)
-    weights = _weights(len(ordered), below + 1)
+    weights = _weights(len(ordered), size, below + 1)
     if place > below:
-        above = _weights(len(ordered), below + 2)
+        above = _weights(len(ordered), size, below + 2)
         weights = [one + (other - one) * (place - below) for one, other in zip(weights, above, strict=True)]
     return random.choices(ordered, cum_weights=list(accumulate(weights)), k=count)
 
 
-def _weights(size: int, rank: int) -> list[float]:
-    """How likely each of the ordered values is the one of that rank in a resample."""
-    reached = [_at_least(rank, size, (index + 1) / size) for index in range(size)]
+def _weights(values: int, size: int, rank: int) -> list[float]:
+    """How likely each of the ordered values is the one of that rank in a resample of that size."""
+    reached = [_at_least(rank, size, (index + 1) / values) for index in range(values)]
     return [later - earlier for earlier, later in zip([0.0, *reached], reached, strict=False)]
 
 
@@ -62,29 +65,49 @@ def _at_least(wanted: int, tries: int, chance: float) -> float:
     return min(total, 1.0)
 
 
-def ratios(pairs: Sequence[tuple[float, float]], random: Random, count: int = RESAMPLES) -> list[float]:
-    """The sum of the first over the sum of the second, of `count` resamples.
+def independent(waves: Sequence[Sequence[float]], share: float) -> int:
+    """How many values that know nothing of each other tell as much of that quantile as these do.
 
-    Neighbours stay together, in at most forty blocks: requests that run side by side are slow or fast together.
+    Requests that run side by side are slow or fast together: then they tell less than their number says. How much less
+    is how much more the share below the quantile varies from wave to wave than chance would have it.
 
     Args:
-        pairs: in the order of time; the second is above 0.
-        random: seeded.
-        count: of resamples.
+        waves: the values, those of one wave together.
+        share: of the quantile, 0 to 1.
     """
-    blocks = list(_blocks(pairs))
-    return [_ratio(random.choices(blocks, k=len(blocks))) for _ in range(count)]
+    values = sorted(value for wave in waves for value in wave)
+    size, count = len(values), len(waves)
+    if count < _FEWEST_WAVES or size == count:
+        return size
+    limit = values[math.ceil((size - 1) * share)]
+    below = sum(value < limit for value in values) / size
+    off = sum((sum(value < limit for value in wave) - below * len(wave)) ** 2 for wave in waves) * count / (count - 1)
+    expected = size * below * (1 - below)
+    return size if off <= expected or not expected else max(1, math.floor(size * expected / off))
 
 
-def _blocks(pairs: Sequence[tuple[float, float]]) -> Iterator[tuple[float, float]]:
-    size = math.ceil(len(pairs) / _MOST_BLOCKS)
-    for start in range(0, len(pairs), size):
-        block = pairs[start : start + size]
-        yield sum(one for one, _ in block), sum(other for _, other in block)
+_FEWEST_WAVES = 2
 
 
-def _ratio(blocks: Sequence[tuple[float, float]]) -> float:
-    return sum([one for one, _ in blocks]) / sum([other for _, other in blocks])
+def rates(pairs: Sequence[tuple[float, float]], random: Random, count: int = RESAMPLES) -> list[float]:
+    """What the sum of the first over the sum of the second may be.
+
+    By Student's distribution, which knows that few waves tell little, where resamples of three would be too sure.
+
+    Args:
+        pairs: of each wave; at least two; the second is above 0.
+        random: seeded.
+        count: of draws.
+    """
+    total, waves = sum(other for _, other in pairs), len(pairs)
+    rate = sum(one for one, _ in pairs) / total
+    squares = sum((one - rate * other) ** 2 for one, other in pairs)
+    error = math.sqrt(squares * waves / (waves - 1)) / total
+    return [rate + error * _student(random, waves - 1) for _ in range(count)]
+
+
+def _student(random: Random, freedom: int) -> float:
+    return random.gauss(0, 1) / math.sqrt(random.gammavariate(freedom / 2, 2) / freedom)
 
 
 def interval(draws: Sequence[float], error: float) -> tuple[float, float]:
@@ -92,8 +115,3 @@ def interval(draws: Sequence[float], error: float) -> tuple[float, float]:
     ordered = sorted(draws)
     cut = min(math.floor(len(ordered) * error / 2), (len(ordered) - 1) // 2)
     return ordered[cut], ordered[-1 - cut]
-
-
-def middle(draws: Sequence[float]) -> float:
-    """The draw in the middle."""
-    return sorted(draws)[len(draws) // 2]
