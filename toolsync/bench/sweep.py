@@ -206,7 +206,7 @@ def _no_garbage_collection() -> Iterator[None]:
             gc.enable()
 
 
-_TICK_SECONDS = 0.01
+_TICK_NS = 10_000_000
 _TICKS_PER_LOOK = 25
 _BUSY = 0.8
 _LATE_MS = 2.0
@@ -220,7 +220,7 @@ class _Watch:
         self._look = look
         self._lags = array("q")
         self._timer: asyncio.TimerHandle | None = None
-        self._cpu_ns = 0
+        self._cpu_ns = self._ticks = 0
 
     def start(self) -> None:
         self._cpu_ns = process_time_ns()
@@ -228,14 +228,15 @@ class _Watch:
 
     def _expect(self) -> None:
         loop = asyncio.get_running_loop()
-        due_ns = perf_counter_ns() + round(_TICK_SECONDS * 1e9)
-        self._timer = loop.call_later(_TICK_SECONDS, self._tick, due_ns)
+        self._timer = loop.call_later(_TICK_NS / 1e9, self._tick, perf_counter_ns() + _TICK_NS)
 
     def _tick(self, due_ns: int) -> None:
-        self._lags.append(max(0, perf_counter_ns() - due_ns))
-        if len(self._lags) % _TICKS_PER_LOOK == 0:
+        lag_ns = max(0, perf_counter_ns() - due_ns)
+        self._expect()  # before anybody is told, which takes its time too
+        self._lags.extend(range(lag_ns, -1, -_TICK_NS))  # with the ticks that would have been in the meantime
+        self._ticks += 1
+        if self._ticks % _TICKS_PER_LOOK == 0:
             self._look()
-        self._expect()
 
     def stop(self) -> None:
         self._cpu_ns = process_time_ns() - self._cpu_ns
