@@ -6,9 +6,8 @@ import ssl
 from array import array
 from collections.abc import Mapping
 from dataclasses import replace
-from http.cookiejar import CookieJar, DefaultCookiePolicy
 from time import perf_counter_ns
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import httpx
 
@@ -66,36 +65,36 @@ class Sender:
             "accept": "text/event-stream",
             "accept-encoding": "identity",  # what is packed comes in lumps
         }
-        no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=()))  # one would lead all requests to one engine
-        self._client = httpx.AsyncClient(
-            transport=transport, follow_redirects=False, trust_env=False, cookies=no_cookies, timeout=timeout_seconds
-        )
+        self._extensions = {"timeout": httpx.Timeout(timeout_seconds).as_dict()}
 
     async def send(self, body: bytes, intended_ns: int | None = None) -> Exchange:
-        """Send one request and wait for its reply. Whatever goes wrong is in the exchange."""
+        """Send one request and wait for its reply. Whatever goes wrong is in the exchange.
+
+        No client of httpx's is in between: it would keep cookies, which lead all requests to one engine, and take as
+        long for each request as all the rest.
+        """
         intended_ns = perf_counter_ns() if intended_ns is None else intended_ns
-        request = self._client.build_request("POST", self._url, content=body, headers=self._headers)
+        asked = httpx.Request("POST", self._url, headers=self._headers, content=body, extensions=self._extensions)
         try:
-            answer = await self._client.send(request, stream=True)
+            answer = await self.transport.handle_async_request(asked)
         except httpx.TimeoutException as error:
             is_sent = not isinstance(error, httpx.ConnectTimeout | httpx.PoolTimeout)
             return Exchange(intended_ns, None, fault="timeout" if is_sent else "unsent", words=str(error))
-        except (httpx.TransportError, httpx.InvalidURL, OSError, ssl.SSLError) as error:
+        except (httpx.TransportError, OSError, ssl.SSLError) as error:
             return Exchange(intended_ns, None, fault="unsent", words=str(error))
         stamps: Stamps = answer.extensions[STAMPS]
-        raw = b"".join([piece async for piece in answer.aiter_raw()])
         return Exchange(
             intended_ns,
             stamps.t0_ns,
             answer.status_code,
             {name.lower(): value for name, value in answer.headers.items()},
-            raw,
+            b"".join(cast("httpx.SyncByteStream", answer.stream)),
             stamps,
         )
 
     async def close(self) -> None:
         """Close all connections."""
-        await self._client.aclose()
+        await self.transport.aclose()
 
 
 def read(exchange: Exchange, dialect: Dialect) -> tuple[Reply, Fault]:
