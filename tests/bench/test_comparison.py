@@ -12,7 +12,7 @@ import pytest
 from tests.bench.records import record, request, rung
 from tests.conftest import thorough
 from toolsync.bench.comparison import compared
-from toolsync.bench.record import Client, GpuUse, Record, Request, Rung
+from toolsync.bench.record import Client, Fault, GpuUse, Record, Request, Rung
 
 Draw = Callable[[Random], float]
 
@@ -151,6 +151,13 @@ def test_why_there_is_no_verdict(before: Record, after: Record, name: str, why: 
     (found,) = [row for row in compared(before, after).rows if row.metric.name == name]
     assert why in found.why if why else found.why == ""
     assert (found.verdict == "no verdict") == bool(why)
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3])
+@pytest.mark.parametrize("fault", ["", "cut"])
+def test_however_few_requests_there_are_nothing_is_said_of_them(count: int, fault: Fault) -> None:
+    one = record(replace(rung(1), requests=tuple(request(t0_ms=1.0 * at, fault=fault) for at in range(count))))
+    assert {row.verdict for row in compared(one, one).rows} <= {"no verdict", "no difference shown"}
 
 
 def test_some_failures_do_not_hide_the_rest() -> None:

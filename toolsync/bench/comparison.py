@@ -130,14 +130,12 @@ def _rows(before: Rung, after: Rung, seed: str, *, is_closed: bool) -> Iterator[
         if metric.name == "ttft_p99" and None in known:  # hidden below a hundred requests, as everywhere
             continue
         row = Row(before.concurrency, metric, *known, _change(*known))
-        random = Random(f"{seed} {before.concurrency} {metric.name}")  # noqa: S311  repeatable, and no secret
-        draws, reason = _draws(metric, before, after, random, is_closed=is_closed)
         if row.change is None:
             yield _Drawn(replace(row, why=_unknown(metric, before, after, known)), None)
-        elif why or draws is None:
-            yield _Drawn(replace(row, why=why or reason), None)
-        else:
-            yield _Drawn(row, draws)
+            continue
+        random = Random(f"{seed} {before.concurrency} {metric.name}")  # noqa: S311  repeatable, and no secret
+        draws, reason = (None, why) if why else _draws(metric, before, after, random, is_closed=is_closed)
+        yield _Drawn(replace(row, why=reason), draws)
 
 
 def _unfit(before: Rung, after: Rung) -> str:
@@ -237,7 +235,7 @@ def _waves(rung: Rung) -> list[list[Request]]:
         (one for one in rung.requests if one.is_ok and one.t0_ms is not None), key=lambda one: one.t0_ms or 0.0
     )
     size = max(rung.concurrency, math.ceil(len(good) / _MOST_WAVES))
-    count = max(1, len(good) // size)
+    count = min(len(good), max(1, len(good) // size))
     return [good[index * size : (index + 1) * size if index + 1 < count else None] for index in range(count)]
 
 
