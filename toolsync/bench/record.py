@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, field
+from dataclasses import asdict, field, replace
 from typing import Any, Literal
 
 from toolsync.address import Dialect
@@ -279,9 +279,18 @@ class Record:
 
 def dumped(record: Record) -> bytes:
     """The record as it lies in its file: a request a line, for a repository; a key that a server says is masked."""
-    whole = masked_data(asdict(record))
-    rungs = [_braced({**rung, "requests": _Lines(map(_json, rung["requests"]))}, 2) for rung in whole["rungs"]]
+    bare = replace(record, rungs=tuple(replace(rung, requests=()) for rung in record.rungs))
+    whole = masked_data(asdict(bare))
+    rungs = [
+        _braced({**told, "requests": _Lines(map(_line, rung.requests))}, 2)
+        for told, rung in zip(whole["rungs"], record.rungs, strict=True)
+    ]
     return f"{_braced({'schema': SCHEMA, **whole, 'rungs': _Lines(rungs)}, 0)}\n".encode()
+
+
+def _line(request: Request) -> str:
+    """A request; its many gaps, in which no text is, are not looked through."""
+    return _json(masked_data({**vars(request), "itl_ms": []}) | {"itl_ms": request.itl_ms})
 
 
 class _Lines(list[str]):
