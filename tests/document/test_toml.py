@@ -74,6 +74,7 @@ EDITS: dict[str, tuple[str, list[tuple[KeyPath, Any]], str]] = {
     "a byte-order mark stays first": ("\ufeff", [MODEL], '\ufeffmodel = "m"\n'),
     "CRLF": ("a = 1\r\n", [(("b", "c"), 1)], "a = 1\r\n\r\n[b]\r\nc = 1\r\n"),
     "CRLF on lines that all go": ("[a]\r\nb = 1", [(("a",), "x")], 'a = "x"\r\n'),
+    "CRLF on the only item that goes": ("[[a]]\r\n", [(("a", 0), REMOVED)], "a = []\r\n"),
     "line ends are those of the neighbours": (
         "a = 1\n[t]\r\nb = 1\r\n",
         [(("t", "c"), 1), (("d",), 1)],

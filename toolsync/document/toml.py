@@ -122,9 +122,7 @@ class TomlDocument(Document):
             return [Splice(node.start, node.end - node.start, self._text(value))]
         if isinstance(at[-1], int):  # a [[table]] that becomes something else takes its list along
             return self._since(self.set(at[:-1], _data.put(self.get(at[:-1]), at[-1:], new)))
-        without = self.remove(at)
-        without._eol = self._layout.nearest_eol(0)  # noqa: SLF001  its lines may have been the only ones
-        return self._since(without.set(at, new))
+        return self._since(self._without(at).set(at, new))
 
     def _merged_table(self, at: Place, old: Value, new: Value) -> Self:
         """Key by key, so that the comments in the table stay with the keys that stay."""
@@ -241,10 +239,16 @@ class TomlDocument(Document):
         if not parent or others:
             return removed(self._layout, [*lines, *needless_header(self._layout, lines[0])])
         if isinstance(at[-1], int):
-            return self._since(self.remove(parent).set(parent, []))
+            return self._since(self._without(parent).set(parent, []))
         first = self._layout.statements[lines[0]]
         names = [step for step in parent if isinstance(step, str)]
         return [*removed(self._layout, lines[1:]), emptied(self._layout, first, len(names))]
+
+    def _without(self, path: KeyPath) -> Self:
+        """What is left, with the line ends of what goes: its lines may have been the only ones."""
+        without = self.remove(path)
+        without._eol = self._layout.nearest_eol(0)  # noqa: SLF001  of our own kind
+        return without
 
     def _then(self, splices: Sequence[Splice]) -> Self:
         return type(self)(_splice.apply(self.text, splices), (*self.log, *splices))
