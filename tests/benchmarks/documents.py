@@ -96,7 +96,7 @@ def _case(texts: dict[str, str], format: str, verb: str, path: KeyPath, value: A
 
 def _settings() -> dict[str, Any]:
     """A file as Claude Code keeps it in a home: some settings, and a long history of each project."""
-    chance = random.Random(_SEED)  # noqa: S311  no secret
+    chance = random.Random(_SEED)
     words = ["".join(chance.choices("abcdefghijklmnopqrstuvwxyz", k=chance.randint(2, 10))) for _ in range(3000)]
     env = {"ANTHROPIC_BASE_URL": "https://api.example", "OTHER": "1"}
     data: dict[str, Any] = {"numStartups": 12, "theme": "dark", "env": env, "projects": {}, "last": {"x": 1}}
