@@ -44,7 +44,7 @@ def trivia(*, comments: bool) -> st.SearchStrategy[str]:
 
 def _gaps(pieces: list[str]) -> list[str]:
     """As many empty ones as others. They are made beforehand: many small draws cost hypothesis far more than one."""
-    chance = random.Random(1)  # noqa: S311  no secret
+    chance = random.Random(1)
     return [""] * 150 + ["".join(chance.choices(pieces, k=chance.choice([1, 1, 2, 3]))) for _ in range(150)]
 
 

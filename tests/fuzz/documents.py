@@ -97,7 +97,7 @@ def _check(file: bytes, format: str) -> None:
         assert None not in (found.line, found.column), found
         return
     assert found.text.encode() == file
-    chance = random.Random(zlib.crc32(file))  # noqa: S311  no secret
+    chance = random.Random(zlib.crc32(file))
     edit = _toml_edit if format == "toml" else _json_edit
     document = found
     for _ in range(_EDITS):
