@@ -35,7 +35,9 @@ def prose(text: str, width: int, *, indent: int = 0) -> list[str]:
     """
     if "\n" in text:
         return [line for part in text.split("\n") for line in prose(part, width, indent=indent)]
-    return _filled((word[0] for word in re.finditer(_WORD, text)), width, " " * indent) if cells(text) > width else [text]
+    if cells(text) <= width:
+        return [text]
+    return _filled((word[0] for word in re.finditer(_WORD, text)), width, " " * indent)
 
 
 def cell(text: str, width: int) -> list[str]:

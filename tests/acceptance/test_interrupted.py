@@ -80,6 +80,6 @@ def test_ctrl_c_that_the_interpreter_would_lose_is_heeded_all_the_same(machine: 
 
 
 def test_key_print_says_that_it_was_interrupted(machine: Machine) -> None:
-    done = _run(machine, _PRESSED_AT_IMPORT.format(module="toolsync.profile"), "key", "print")
+    done = _run(machine, _PRESSED_AT_IMPORT.format(module="toolsync.keyref"), "key", "print")
 
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "toolsync: interrupted\n")
