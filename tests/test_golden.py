@@ -25,7 +25,7 @@ from toolsync.masking import Secret
 from toolsync.paths import Places
 from toolsync.registry import tools
 from toolsync.remembered import Memory
-from toolsync.screen import Screen
+from toolsync.render.screen import Screen
 from toolsync.secret.vault import MemoryVault
 from toolsync.session import Session
 

@@ -15,8 +15,8 @@ from toolsync.bench.condition import outcome, parse
 from toolsync.bench.record import Record
 from toolsync.commands.bench_compare import held
 from toolsync.commands.result import Result
-from toolsync.contrast import HEADS, comparison_lines, csv_text, markdown_text
 from toolsync.errors import UsageError
+from toolsync.render.contrast import HEADS, comparison_lines, csv_text, markdown_text
 
 METRIC = {metric.name: metric for metric in METRICS}
 

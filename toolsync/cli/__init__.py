@@ -10,12 +10,13 @@ from typing import Annotated, Any
 
 import typer
 
-from toolsync import __version__, render, screen
+from toolsync import __version__, render
 from toolsync.cli import streams
 from toolsync.cli.context import run
 from toolsync.cli.tree import Tree
-from toolsync.envelope import envelope
 from toolsync.errors import BugError, InterruptedRunError, OutputError, ToolsyncError, UsageError
+from toolsync.render import screen
+from toolsync.render.envelope import envelope
 from toolsync.session import default_state
 
 app = typer.Typer(

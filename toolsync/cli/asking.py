@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol, TypeVar
 
-from toolsync import screen
 from toolsync.cli.context import ask, run
 from toolsync.commands.result import Message, Result
 from toolsync.errors import ChangedError
-from toolsync.screen import Line
+from toolsync.render import screen
+from toolsync.render.screen import Line
 from toolsync.session import Session
 
 _TRIES = 3

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
-from toolsync import contrast, measurement, screen
 from toolsync.cli.context import Json, ProfileName, help_app, run, show
 from toolsync.commands.result import Result
 from toolsync.errors import UsageError
+from toolsync.render import contrast, measurement, screen
 
 app = typer.Typer()
 bench_app = help_app("Measure a gateway, before and after.")

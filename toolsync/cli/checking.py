@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toolsync import leakage, render, screen
+from toolsync import render
 from toolsync.cli.asking import shown_and_done
 from toolsync.cli.context import Json, Yes, run, show
 from toolsync.errors import DeclinedError, UsageError
 from toolsync.masking import masked_data
+from toolsync.render import leakage, screen
 
 if TYPE_CHECKING:
     from toolsync.commands.check import Checked, Options

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toolsync import disk, process, render, screen
+from toolsync import disk, process, render
 from toolsync.commands.result import Result
-from toolsync.envelope import envelope
 from toolsync.errors import DeclinedError
-from toolsync.screen import Line
+from toolsync.render import screen
+from toolsync.render.envelope import envelope
+from toolsync.render.screen import Line
 from toolsync.session import Session, default_config, default_state, this_machine
 from toolsync.store import variables
 

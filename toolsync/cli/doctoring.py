@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from toolsync import render, screen
+from toolsync import render
 from toolsync.cli.context import Json, Language, Yes, confirmed, run, show
 from toolsync.commands.result import Result
 from toolsync.errors import DeclinedError, UsageError
-from toolsync.screen import Line
+from toolsync.render import screen
+from toolsync.render.screen import Line
 
 if TYPE_CHECKING:
     from toolsync.causes import Language as Spoken

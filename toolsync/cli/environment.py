@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toolsync import render, screen
+from toolsync import render
 from toolsync.cli.context import ProfileName, Tools, run
 from toolsync.commands.result import Message
 from toolsync.errors import UsageError
 from toolsync.masking import on_one_line
 from toolsync.profile.wording import close
+from toolsync.render import screen
 
 if TYPE_CHECKING:
     from toolsync.commands.environment import Environment, Variable

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toolsync import disk, render, screen, undertaking
+from toolsync import disk, render
 from toolsync.cli import streams
 from toolsync.cli.asking import shown_and_done
 from toolsync.cli.context import Json, Yes, ask, help_app, run, show
 from toolsync.commands.result import Message, Result
 from toolsync.errors import UsageError
+from toolsync.render import screen, undertaking
 from toolsync.session import Session
 
 if TYPE_CHECKING:

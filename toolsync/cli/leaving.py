@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toolsync import render, screen, undertaking
+from toolsync import render
 from toolsync.cli.asking import shown_and_done
 from toolsync.cli.context import Json, Yes, confirmed, run, show
 from toolsync.commands.result import Message, Result
+from toolsync.render import screen, undertaking
 
 if TYPE_CHECKING:
     from toolsync.commands.uninstall import Plan

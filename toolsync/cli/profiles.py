@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toolsync import render, screen
+from toolsync import render
 from toolsync.cli.context import Json, Yes, ask, confirmed, help_app, run, show
 from toolsync.commands.result import Message, Result
 from toolsync.errors import ToolsyncError, UsageError
-from toolsync.screen import Line
+from toolsync.render import screen
+from toolsync.render.screen import Line
 from toolsync.session import Session
 
 if TYPE_CHECKING:

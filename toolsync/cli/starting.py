@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from toolsync import render, screen
+from toolsync import render
 from toolsync.cli.context import Json, run, show
 from toolsync.cli.profiles import edited_result
 from toolsync.commands.result import Message
 from toolsync.errors import ToolsyncError
-from toolsync.screen import Line
+from toolsync.render import screen
+from toolsync.render.screen import Line
 from toolsync.session import Session
 
 if TYPE_CHECKING:

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from toolsync import render, screen
+from toolsync import render
 from toolsync.cli.context import Json, Language, run, show
 from toolsync.commands.result import Result
-from toolsync.envelope import enveloped
-from toolsync.screen import Line
+from toolsync.render import screen
+from toolsync.render.envelope import enveloped
+from toolsync.render.screen import Line
 
 if TYPE_CHECKING:
     from toolsync.commands.demo import Step

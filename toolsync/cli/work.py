@@ -7,11 +7,12 @@ from typing import Annotated
 
 import typer
 
-from toolsync import render, screen, undertaking
+from toolsync import render
 from toolsync.cli.asking import shown_and_done
 from toolsync.cli.context import Json, Plaintext, ProfileName, Tools, Yes, confirmed, run, show
 from toolsync.commands.planning import Plan, Wish
 from toolsync.commands.result import Message, Result
+from toolsync.render import screen, undertaking
 
 app = typer.Typer()
 

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolsync.screen import Line, sentence
-from toolsync.tables import columns, counted, done_to
+from toolsync.render.screen import Line, sentence
+from toolsync.render.tables import columns, counted, done_to
 
 
 def plan_lines(data: Mapping[str, Any]) -> Iterator[Line]:

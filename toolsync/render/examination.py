@@ -7,8 +7,8 @@ from typing import Any
 
 from toolsync import causes
 from toolsync.causes import Language
-from toolsync.screen import Line
-from toolsync.tables import columns
+from toolsync.render.screen import Line
+from toolsync.render.tables import columns
 
 Data = Mapping[str, Any]
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from toolsync.masking import masked, on_one_line
-from toolsync.screen import Line, sentence
-from toolsync.tables import columns
+from toolsync.render.screen import Line, sentence
+from toolsync.render.tables import columns
 
 UNKNOWN = "—"
 """What nobody knows; it is never 0."""

@@ -10,8 +10,8 @@ from functools import partial
 from typing import IO
 
 from toolsync.errors import OutputError
-from toolsync.folding import prose
 from toolsync.masking import masked, printable
+from toolsync.render.folding import prose
 from toolsync.value import frozen
 
 _STYLES = {

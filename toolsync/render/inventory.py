@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolsync.screen import Line, sentence
-from toolsync.tables import columns, counted
+from toolsync.render.screen import Line, sentence
+from toolsync.render.tables import columns, counted
 
 
 def status_lines(data: Mapping[str, Any]) -> Iterator[Line]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from toolsync.measurement import UNKNOWN, barred, escaped, plain
-from toolsync.screen import Line, sentence
-from toolsync.tables import columns
+from toolsync.render.measurement import UNKNOWN, barred, escaped, plain
+from toolsync.render.screen import Line, sentence
+from toolsync.render.tables import columns
 
 HEADS = ("Concurrency", "Metric", "Before", "After", "Change", "Interval", "Verdict")
 

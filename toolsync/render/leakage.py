@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolsync.screen import Line, sentence
-from toolsync.tables import counted
-from toolsync.undertaking import plan_lines
+from toolsync.render.screen import Line, sentence
+from toolsync.render.tables import counted
+from toolsync.render.undertaking import plan_lines
 
 _MOST_UNSEEN = 10
 """How many things are named that were not looked at and do not matter much."""

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolsync import folding
 from toolsync.masking import Secret
-from toolsync.screen import Line, Screen, sentence
-from toolsync.tables import columns
+from toolsync.render import folding
+from toolsync.render.screen import Line, Screen, sentence
+from toolsync.render.tables import columns
 
 texts = st.text(st.sampled_from("ab c/,-`密钥"), max_size=60)
 

@@ -7,8 +7,8 @@ from itertools import groupby
 from typing import Any
 
 from toolsync import causes
-from toolsync.screen import Line, sentence
-from toolsync.tables import columns
+from toolsync.render.screen import Line, sentence
+from toolsync.render.tables import columns
 
 
 def explanation_lines(data: Mapping[str, Any]) -> Iterator[Line]:

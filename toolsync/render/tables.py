@@ -8,9 +8,9 @@ from functools import partial
 from itertools import zip_longest
 from typing import Any
 
-from toolsync import folding
 from toolsync.masking import masked, printable
-from toolsync.screen import Line
+from toolsync.render import folding
+from toolsync.render.screen import Line
 
 
 def columns(rows: Sequence[Sequence[str]], heads: Sequence[str] = ()) -> Iterator[Line]:
