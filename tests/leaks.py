@@ -102,7 +102,7 @@ ALLOWED: Sequence[tuple[str, str, str]] = (
     ),
     (
         r"acceptance/test_rotate.py::",
-        r"file machine-0/home/(\.cc-switch/cc-switch\.db|\.bashrc|\.codex/config\.toml\.bak|\.claude/backups/.*)",
+        r"file machine-0/home/(\.cc-switch/.*\.db|\.bash.*|\.codex/(.*bak|hist.*)|\.claude/backups/.*)",
         "likewise, and the places in which the old key is looked for",
     ),
     (

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import json
 import os
+import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -19,6 +21,7 @@ from tests.acceptance.switch import CODEX, config, contents, furnished, settings
 from tests.conftest import needs, thorough
 from tests.keys import invented
 from tests.store.cc_switch import Home
+from toolsync.commands.looking import Limits
 from toolsync.commands.schema import schema
 from toolsync.errors import KeyringLockedError
 from toolsync.masking import Secret
@@ -408,6 +411,8 @@ def test_where_the_old_key_is_left_is_named_and_never_shown(machine: Machine, ro
     machine.write(".bashrc", f"alias ll='ls -l'\nexport OPENAI_API_KEY={KEY}\n")
     machine.write(".codex/config.toml.bak", f'key = "{KEY}"\n')
     machine.write(".claude/backups/settings.json.1", f'{{\n"k": "{KEY}"}}\n')
+    machine.write(".bash_history", f"curl -H 'Authorization: Bearer {KEY}'\n")
+    machine.write(".codex/history.jsonl", json.dumps({"text": base64.b64encode(KEY.encode()).decode()}) + "\n")
     machine.environ["MY_KEY"] = KEY
     ran = rotate(NEW, "--json")
     found = {one["where"]: (one["lines"], one["copy"]) for one in ran.json["data"]["left"]}
@@ -416,8 +421,18 @@ def test_where_the_old_key_is_left_is_named_and_never_shown(machine: Machine, ro
         "~/.bashrc": ([2], False),
         "~/.codex/config.toml.bak": ([1], True),
         "~/.claude/backups/settings.json.1": ([2], True),
+        "~/.bash_history": ([1], True),
+        "~/.codex/history.jsonl": ([1], True),
     }
     assert (ran.code, KEY in ran.out) == (1, False)
+
+
+@pytest.mark.usefixtures("switch")
+def test_what_there_was_no_time_to_look_through_is_told(rotate: Rotate, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("toolsync.commands.leftover._QUICK", Limits(seconds=-1))
+    ran = rotate()
+    told = re.findall("warning: the old key was not looked for everywhere: .*", ran.out)
+    assert (ran.code, len(told), "(codex tool)" in told[0]) == (0, 1, True)
 
 
 # How long it is kept

@@ -101,25 +101,17 @@ def _look_around(session: Session, looking: Looking) -> None:
     """Look at everything; logs, which are long, last."""
     late: list[Suspects] = []
     files: dict[Path, None] = {}
-    for one in suspects(session):
+    for one in suspects(session, looking.sought.memory):
         if one.kind == "log":
             late.append(one)
             continue
         if one.kind not in ("backup", "editor"):
             files.update(dict.fromkeys(one.listing.files))
-        _look_at(looking, one)
+        looking.suspects(one)
     trees = repositories(session.places, filter(None, map(real_path, files)))
     look_through(looking, trees, session.places)
     for one in late:
-        _look_at(looking, one)
-
-
-def _look_at(looking: Looking, one: Suspects) -> None:
-    looking.shut_folders(one.listing.shut, one.kind)
-    looking.files_of(one.kind, one.tool, one.listing.files)
-    if one.listing.is_cut:
-        what = f"further files ({' '.join(filter(None, (one.tool, one.kind)))})"
-        looking.unseen.append(Unseen(what, f"only {len(one.listing.files):,} of them, or too deep a folder"))
+        looking.suspects(one)
 
 
 def result(

@@ -45,12 +45,6 @@ def _addresses(memory: FileMemory) -> Iterator[bytes]:
                 yield text.encode("utf-8", "surrogatepass")
 
 
-def beside(path: Path) -> Iterator[Path]:
-    """What may be copies of a settings file, whatever they hold: beside it, and in a folder `backups` there."""
-    yield from _beside(path)
-    yield from _listed(path.parent / _BACKUPS)
-
-
 def _beside(path: Path) -> Iterator[Path]:
     """`settings.json.bak`, `settings.json~`, `.settings.json.swp`."""
     heads = (f"{path.name}.", f"{path.name}~", f".{path.name}.")

@@ -59,7 +59,7 @@ def key_uses(session: Session, reference: KeyRef) -> Result:
     key, problem = _key(session, reference)
     using = users(reference, profiles)
     known_uses = list(_known_uses(session, using, known, memory, key)) if key else []
-    found = list(_found(session, known, memory, key, known_uses)) if key else []
+    found = list(_found(session, memory, key, known_uses)) if key else []
     entries = former.noted(session.state) if reference.kind == "keyring" else {}
     kept = entries.get(reference.name)
     data = {
@@ -126,11 +126,11 @@ def _asking(tool: ToolPlan, where: str) -> Iterator[Use]:
             yield Use("variable", tool.tool.title, where, f"${held.facts['key_variable'].value}")
 
 
-def _found(session: Session, known: Known, memory: Memory, key: Secret, listed: list[Use]) -> Iterator[Use]:
+def _found(session: Session, memory: Memory, key: Secret, listed: list[Use]) -> Iterator[Use]:
     """Where it stands beside."""
     places = {Address.parse(real).path if _is_part(real) else Path(real) for real in memory.files}
     ours = {session.shown(path) for path in places} & {_file(use) for use in listed}
-    for one in leftovers(session, known, memory, key):
+    for one in leftovers(session, memory, key).places:
         lines = ", ".join(map(str, one.lines))
         if one.where.startswith("$"):
             yield Use("shell", "", one.where)

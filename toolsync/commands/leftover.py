@@ -1,39 +1,36 @@
-"""Where a key stands in clear: every file that toolsync or its tools know, by name and line, and never its value."""
+"""Where one key stands in clear, and in which variables of this shell: what `check` looks through, but repositories."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
 
-from toolsync import disk
-from toolsync.commands.copies import beside
-from toolsync.commands.state_folder import own_files
-from toolsync.commands.stores import Address
-from toolsync.doctor import startup
-from toolsync.errors import FileError, TemplateError, ToolsyncError
+from toolsync.commands.exposing import real_path
+from toolsync.commands.looking import Limits, Looking
+from toolsync.commands.sought import Sought
+from toolsync.commands.suspects import suspects
+from toolsync.leaks import Finder, Known
+from toolsync.leaks.secret import SHORTEST
 from toolsync.masking import Secret, on_one_line, printable
-from toolsync.paths import candidates
-from toolsync.registry import Known
 from toolsync.remembered import Memory
 from toolsync.session import Session
+from toolsync.value import frozen
 
-_SHORTEST = 8
-"""A shorter key (`ollama`) stands everywhere, and tells nothing."""
+_QUICK = Limits(seconds=10.0, file_bytes=64 * 2**20)
+"""Somebody waits for another answer; `check` takes its time."""
 
-_SQLITE = b"SQLite format 3\0"
+_UNREAD = ("backup", "log", "history", "editor")
+"""Kinds of files that no tool takes its settings from."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Leftover:
     """A place where the key stands.
 
     Attributes:
         where: a file as people write it, or `$NAME`.
-        lines: 1-based; none where there are no lines.
-        is_copy: whether it is another program's copy of a settings file, which no tool reads.
+        lines: 1-based, the first of them; none where there are no lines.
+        is_copy: whether no tool reads it: a copy of a settings file, a log, a history.
     """
 
     where: str
@@ -48,93 +45,66 @@ class Leftover:
         return f"{self.where} (lines {numbers})" if self.lines else self.where
 
 
-def leftovers(session: Session, known: Known, memory: Memory, key: Secret) -> tuple[Leftover, ...]:
-    """The places where the key stands, each once; nothing is looked for that is too short to be a secret.
+@frozen
+class Left:
+    """What a look for one key brought.
+
+    Attributes:
+        places: where it stands, each once; what tools read first.
+        missed: files that matter and were not looked through, for people.
+    """
+
+    places: tuple[Leftover, ...] = ()
+    missed: tuple[str, ...] = ()
+
+    @property
+    def read(self) -> tuple[Leftover, ...]:
+        """The places that somebody may read the key from."""
+        return tuple(one for one in self.places if not one.is_copy)
+
+    @property
+    def copies(self) -> tuple[Leftover, ...]:
+        """The others."""
+        return tuple(one for one in self.places if one.is_copy)
+
+
+def leftovers(session: Session, memory: Memory, key: Secret) -> Left:
+    """The places where the key stands; nothing is looked for that is too short to be a secret.
 
     Args:
         session: the machine.
-        known: every tool.
         memory: what is applied.
-        key: what is looked for, byte for byte, and as JSON's and TOML's escapes spell it.
+        key: what is looked for, in every spelling that `check` knows.
+
+    Raises:
+        FileError: the folder of the user's own tools cannot be read.
     """
     value = key.reveal()
-    if len(value) < _SHORTEST:
-        return ()
-    marks = {value.encode(), json.dumps(value)[1:-1].encode()}
-    files = dict.fromkeys(_known_files(session, known, memory))
-    copies = [path for path in dict.fromkeys(_copies(session, files)) if path not in files]
-    variables = [Leftover(f"${printable(name)}") for name, text in session.places.environ.items() if text == value]
-    found = [
-        Leftover(session.shown(path), lines, is_copy)
-        for paths, is_copy in ((files, False), (copies, True))
-        for path in paths
-        if (lines := _lines(path, marks)) is not None
-    ]
-    return (*variables, *found)
+    if len(value) < SHORTEST:
+        return Left()
+    wanted = Sought((Known("the key", value),), (), is_whole=True, memory=memory)
+    looking = Looking(wanted, Finder(wanted.known), _QUICK)
+    for one in suspects(session, memory):
+        looking.suspects(one)
+    variables = (Leftover(f"${printable(name)}") for name, text in session.places.environ.items() if text == value)
+    missed = (_shown(session, one.what) for one in looking.unseen if one.matters)
+    places = sorted((*variables, *_places(session, looking)), key=lambda one: one.is_copy)
+    return Left(tuple(places), tuple(dict.fromkeys(missed)))
 
 
-def _copies(session: Session, files: Iterable[Path]) -> Iterator[Path]:
-    """What lies beside the files and may be copies of them; nothing that merely lies in the home folder."""
-    for file in files:
-        if file.parent != session.places.home and file.is_relative_to(session.places.home):
-            yield from beside(file)
+def _places(session: Session, looking: Looking) -> Iterable[Leftover]:
+    """The files, each once, however often and in whichever spelling the key stands there."""
+    lines: dict[Path, set[int]] = {}
+    is_copy: dict[Path, bool] = {}
+    for found in looking.findings:
+        file = real_path(found.file) or found.file
+        lines.setdefault(file, set()).update(found.lines)
+        is_copy[file] = is_copy.get(file, True) and found.kind in _UNREAD
+    return (Leftover(session.shown(file), tuple(sorted(some)), is_copy[file]) for file, some in lines.items())
 
 
-def _lines(path: Path, marks: Iterable[bytes]) -> tuple[int, ...] | None:
-    """The lines in which one of them stands; None where none does."""
-    with suppress(FileError):  # a folder, too large, not ours to read
-        raw = disk.read(path).raw or b""
-        if not any(mark in raw for mark in marks):
-            return None
-        if raw.startswith(_SQLITE):
-            return ()
-        rows = enumerate(raw.splitlines(), start=1)
-        return tuple(number for number, line in rows if any(mark in line for mark in marks))
-    return None
-
-
-def _known_files(session: Session, known: Known, memory: Memory) -> Iterator[Path]:
-    """Real paths: one that is reached by two names is one place."""
-    for path in (*_of_tools(session, known), *_remembered(memory), *_own(session), *startup.files(session.places)):
-        with suppress(OSError, ToolsyncError):
-            if path.is_file():
-                yield disk.resolve(path)
-
-
-def _remembered(memory: Memory) -> Iterator[Path]:
-    for real in memory.files:
-        yield Path(real)
-        yield Address.parse(real).path
-
-
-def _of_tools(session: Session, known: Known) -> Iterator[Path]:
-    """Wherever a tool may keep its settings, and whatever else it reads."""
-    for spec in (*_specs(known), *_named_paths(session)):
-        with suppress(TemplateError):  # no variable says where it would lie
-            yield from candidates(spec, session.places)
-
-
-def _specs(known: Known) -> Iterator[str]:
-    for tool in known.values():
-        yield from (spec for row in tool.files if row.each is None for spec in row.path)
-        yield from (spec for layer in tool.layers for spec in layer.path)
-
-
-def _named_paths(session: Session) -> Iterator[str]:
-    """The files that profiles name."""
-    with suppress(ToolsyncError):
-        for profile in session.profiles().profiles:
-            yield from (spec for overrides in profile.tool.values() for spec in overrides.get("paths", ()))
-
-
-def _own(session: Session) -> Iterator[Path]:
-    """The profile and the templates beside it, what toolsync keeps, and the project's own variables."""
-    yield session.config
-    for name in ("tools", "gateways"):
-        with suppress(OSError):
-            yield from sorted(session.config.with_name(name).rglob("*"))
-    yield from own_files(session.state)
-    yield session.places.project / ".env"
+def _shown(session: Session, what: Path | str) -> str:
+    return session.shown(what) if isinstance(what, Path) else what
 
 
 def said(found: Iterable[Leftover]) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from toolsync.commands.sought import Sought
+from toolsync.commands.suspects import Suspects
 from toolsync.complaint import in_words
 from toolsync.leaks import Finder, Hit, Known, Spot
 from toolsync.masking import learn
@@ -160,6 +161,14 @@ class Looking:
         if late:
             what = f"{late} {'file' if late == 1 else 'files'} ({' '.join(filter(None, (tool, kind)))})"
             self.unseen.append(Unseen(what, f"the time of {self.limits.seconds:g} s was over", _matters(kind)))
+
+    def suspects(self, one: Suspects) -> None:
+        """Look through files of a kind, and note what of them cannot be looked at."""
+        self.shut_folders(one.listing.shut, one.kind)
+        self.files_of(one.kind, one.tool, one.listing.files)
+        if one.listing.is_cut:
+            what = f"further files ({' '.join(filter(None, (one.tool, one.kind)))})"
+            self.unseen.append(Unseen(what, f"only {len(one.listing.files):,} of them, or too deep a folder"))
 
     def file(self, place: Place) -> None:
         """Look through one file, and at what it is called."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
@@ -13,7 +13,7 @@ from toolsync.commands.carry import carry_out
 from toolsync.commands.describe import described_file, described_tool, left_messages, skipped_message
 from toolsync.commands.fitting import remembered_tools
 from toolsync.commands.guarding import still_exposed, stop_at_exposed
-from toolsync.commands.leftover import Leftover, leftovers, said
+from toolsync.commands.leftover import Left, leftovers, said
 from toolsync.commands.pinging import Pinged, failures, ping_all
 from toolsync.commands.result import DONE, PROBLEM, Message, Result
 from toolsync.commands.rotate import Rotation
@@ -22,7 +22,7 @@ from toolsync.commands.turning import Turn, forget
 from toolsync.doctor.remedy import is_about_key
 from toolsync.document.keypath import spell
 from toolsync.errors import PingFailedError, ToolsyncError
-from toolsync.masking import printable
+from toolsync.masking import on_one_line, printable
 from toolsync.remembered import ANYTHING
 from toolsync.session import Session
 from toolsync.transaction import lock
@@ -68,7 +68,7 @@ def execute(rotation: Rotation, *, ping: bool = True) -> Result:
     tools = [known[name] for name in sorted(remembered_tools(memory)) if name in known]
     after = tuple(one for profile in rotation.profiles for one in sent(session, profile, tools, change.new, ping=ping))
     old = rotation.old if rotation.old != change.new else None
-    left = leftovers(session, known, memory, old) if old is not None else ()
+    left = leftovers(session, memory, old) if old is not None else Left()
     forgotten = _forgotten_at_once(rotation, turn)
     said = (
         *messages(rotation),
@@ -77,7 +77,7 @@ def execute(rotation: Rotation, *, ping: bool = True) -> Result:
         *_turn_messages(turn),
         *forgetting.tidied(session),
         *still_exposed(session, rotation.files.files),
-        *_farewell(rotation, turn, is_well=not (_is_read(left) or any(one.is_problem for one in after))),
+        *_farewell(rotation, turn, is_well=not (left.read or any(one.is_problem for one in after))),
     )
     data = {
         **what,
@@ -85,7 +85,7 @@ def execute(rotation: Rotation, *, ping: bool = True) -> Result:
         "written": sum(file.is_change for file in rotation.files.files),
         "pings": [one.data() for one in pinged],
         "sent": [one.data() for one in after],
-        "left": [{"where": one.where, "lines": list(one.lines), "copy": one.is_copy} for one in left],
+        "left": [{"where": one.where, "lines": list(one.lines), "copy": one.is_copy} for one in left.places],
         "kept_until": None if forgotten or not turn.kept.entry else turn.kept.until,
     }
     return Result("key rotate", data, said, PROBLEM if any(one.level == "problem" for one in said) else DONE)
@@ -175,18 +175,15 @@ def _turn_messages(turn: Turn) -> Iterator[Message]:
         yield Message("warning", text, "The next rotation removes it, and so does `toolsync key forget`.")
 
 
-def _left_messages(left: Iterable[Leftover]) -> Iterator[Message]:
-    read, copies = [one for one in left if not one.is_copy], [one for one in left if one.is_copy]
-    if read:
-        text = f"the old key still stands in {said(read)}"
+def _left_messages(left: Left) -> Iterator[Message]:
+    if left.read:
+        text = f"the old key still stands in {said(left.read)}"
         yield Message("problem", text, "toolsync did not write it there: put the new key there, or take it out.")
-    if copies:
-        yield Message("warning", f"copies that other programs made hold the old key: {said(copies)}")
-
-
-def _is_read(left: Iterable[Leftover]) -> bool:
-    """Whether the old key stands where somebody may read it from."""
-    return any(not one.is_copy for one in left)
+    if left.copies:
+        yield Message("warning", f"copies, logs and histories that no tool reads hold the old key: {said(left.copies)}")
+    if left.missed:
+        text = f"the old key was not looked for everywhere: {on_one_line(', '.join(left.missed))}"
+        yield Message("warning", text, "`toolsync check` says why.")
 
 
 def _farewell(rotation: Rotation, turn: Turn, *, is_well: bool) -> Iterator[Message]:

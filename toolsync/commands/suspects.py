@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from toolsync import registry
 from toolsync.commands.sought import rows
+from toolsync.commands.stores import Address
+from toolsync.doctor import startup
 from toolsync.errors import FileError, ProfileError, TemplateError
 from toolsync.paths import candidates
+from toolsync.remembered import Memory
 from toolsync.search.listing import Listing, listed
 from toolsync.session import Session
 from toolsync.tool import Tool
@@ -31,21 +35,26 @@ class Suspects:
     listing: Listing
 
 
-def suspects(session: Session) -> Iterator[Suspects]:
+def suspects(session: Session, memory: Memory) -> Iterator[Suspects]:
     """All of them; what is most worth a look first, and logs, which are long, last.
+
+    Args:
+        session: the machine.
+        memory: what is applied: where a variable moved a tool's settings since, they still hold what was written.
 
     Raises:
         FileError: the folder of the user's own tools cannot be read.
     """
     tools = tuple(registry.tools(session.config.parent).values())
     for tool in tools:
-        settings = list(dict.fromkeys(_settings(session, tool)))
+        settings = list(dict.fromkeys((*_settings(session, tool), *_remembered(memory, tool.name))))
         yield Suspects("tool", tool.name, _together(map(listed, settings)))
         yield Suspects("backup", tool.name, _together(_beside(path) for path in settings))
         yield _left(session, tool, "backups", "backup")
     yield Suspects("own", "", _own(session))
     for row in rows("places")["place"]:
-        yield Suspects(row["kind"], "", _together(map(listed, _paths(session, row["files"]))))
+        files = [*_paths(session, row["files"]), *(startup.files(session.places) if row["kind"] == "startup" else ())]
+        yield Suspects(row["kind"], "", _together(map(listed, dict.fromkeys(files))))
     for tool in tools:
         yield _left(session, tool, "logs", "log")
 
@@ -57,6 +66,14 @@ def _settings(session: Session, tool: Tool) -> Iterator[Path]:
         yield from _paths(session, given if row.each else row.path)
     for layer in (*tool.layers, *tool.unread):
         yield from _paths(session, layer.path)
+
+
+def _remembered(memory: Memory, tool: str) -> Iterator[Path]:
+    """The files that hold what was written for the tool; of a row, its database."""
+    for real, file in memory.files.items():
+        if any(layer.tool == tool for layer in file.layers):
+            with suppress(OSError, FileError):  # a name that is too long, links in a circle
+                yield from (path for path in (Path(real), Address.parse(real).path) if path.is_file())
 
 
 def _given(session: Session, tool: Tool) -> list[str]:

@@ -118,7 +118,7 @@ _HELD: Mapping[str, str] = {
     "row": "holds a copy",
     "shell": "this shell holds it",
     "found": "found there",
-    "other copy": "another program's copy",
+    "other copy": "a copy, log or history",
 }
 
 
