@@ -14,16 +14,17 @@ HEADS = ("Concurrency", "Metric", "Before", "After", "Change", "Interval", "Verd
 
 def comparison_lines(data: Mapping[str, Any]) -> Iterator[Line]:
     """The comparison; nothing but its two runs where it was refused."""
-    yield sentence(_title(data), "place")
+    yield sentence(title(data), "place")
     if not data["rows"]:
         return
     yield Line("")
     yield from columns(rows(data), HEADS)
     yield Line("")
-    yield from (sentence(text, "dim") for text in _remarks(data))
+    yield from (sentence(text, "dim") for text in remarks(data))
 
 
-def _title(data: Mapping[str, Any]) -> str:
+def title(data: Mapping[str, Any]) -> str:
+    """Which two runs."""
     return f"Before: {_run(data['baseline'])}. After: {_run(data['candidate'])}."
 
 
@@ -62,7 +63,8 @@ def _percent(share: float | None) -> str:
     return UNKNOWN if share is None else f"{share:+.1%}"
 
 
-def _remarks(data: Mapping[str, Any]) -> Iterator[str]:
+def remarks(data: Mapping[str, Any]) -> Iterator[str]:
+    """What must be known of its table."""
     if data["confidence"] is not None:
         yield (
             f"Intervals hold the change with {data['confidence']:.2%} confidence each: 95% for all rows together"
@@ -104,10 +106,10 @@ def _cell(value: Any) -> str:
 
 def markdown_text(data: Mapping[str, Any]) -> str:
     """The table for a page, with what must be known of it."""
-    lines = [escaped(_title(data)), ""]
+    lines = [escaped(title(data)), ""]
     if data["rows"]:
         lines += [barred(HEADS), barred(_ALIGNED), *map(barred, rows(data)), ""]
-        lines += [f"- {escaped(text)}" for text in _remarks(data)]
+        lines += [f"- {escaped(text)}" for text in remarks(data)]
     lines += [f"- {escaped(_difference(one))}" for one in data["differences"]]
     return "\n".join(lines) + "\n"
 

@@ -17,11 +17,11 @@ def run_lines(data: Mapping[str, Any]) -> Iterator[Line]:
     """A run: what was asked of whom, and a row for each rung."""
     run = data["run"]
     yield Line(f"{run['id']}  {run['label']}".rstrip(), "place")
-    yield from map(sentence, _about(run))
+    yield from map(sentence, about(run))
     yield Line("")
     yield from columns(rows(run), heads(run))
     yield Line("")
-    yield from _remarks(run)
+    yield from remarks(run)
     for file in data.get("files", ()):
         yield Line(f"Kept: {file}", "dim")
 
@@ -38,7 +38,8 @@ def list_lines(data: Mapping[str, Any]) -> Iterator[Line]:
     yield from columns(told, ("Record", "Label", "Model", "Dialect", "Concurrency"))
 
 
-def _about(run: Mapping[str, Any]) -> Iterator[str]:
+def about(run: Mapping[str, Any]) -> Iterator[str]:
+    """What was asked of whom, in sentences."""
     target, asked, client = run["target"], run["parameters"], run["environment"]
     yield (
         f"{target['model']} by {target['dialect']} at {target['path']} ({target['host_kind']} {target['origin']}): "
@@ -123,7 +124,8 @@ def _is_lumpy(run: Mapping[str, Any]) -> bool:
     return any((rung["tokens_per_chunk"] or 0) > _LUMPY for rung in run["rungs"])
 
 
-def _remarks(run: Mapping[str, Any]) -> Iterator[Line]:
+def remarks(run: Mapping[str, Any]) -> Iterator[Line]:
+    """What must be known of its table."""
     yield from _limits(run["rungs"])
     for rung in run["rungs"]:
         yield from _rung_remarks(rung)
@@ -226,8 +228,8 @@ def markdown_text(run: Mapping[str, Any]) -> str:
     lines = [f"**{escaped(run['label'] or run['id'])}** ({escaped(run['target']['model'])})", ""]
     lines += [barred(heads(run)), barred(["---:"] * len(heads(run)))]
     lines += [barred(row) for row in rows(run)]
-    lines += ["", *(escaped(text) for text in _about(run)), ""]
-    lines += [f"- {escaped(line.text)}" for line in _remarks(run)]
+    lines += ["", *(escaped(text) for text in about(run)), ""]
+    lines += [f"- {escaped(line.text)}" for line in remarks(run)]
     return "\n".join(lines) + "\n"
 
 
