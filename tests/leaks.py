@@ -55,6 +55,11 @@ ALLOWED: Sequence[tuple[str, str, str]] = (
         "the user's own key, in a file that toolsync only reads",
     ),
     (
+        r"test_shared_profile.py::.*\[a key( elsewhere)?\]",
+        r"file team/toolsync\.toml",
+        "the mistake of who keeps the shared file, which the test is about",
+    ),
+    (
         r"test_bad_input.py::.*\[a key in the profile\]",
         r"file config/profile\.toml",
         "the user's mistake that the test is about",

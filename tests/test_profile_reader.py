@@ -379,7 +379,7 @@ BAD = {
             "profile.toml:6: profiles.work.title: the value is empty\n"
             "profile.toml:7: profiles.work.active: there is no such field; "
             "there are title, gateway, base_url, model, key, plaintext, "
-            "models, urls, request, network, observability, tool"
+            "models, urls, request, network, observability, tool, from, sha256, trusted"
         ),
     ),
 }

@@ -87,7 +87,8 @@ def _key(request: Request, *, is_isolated: bool) -> Secret:
     home = os.path.expanduser("~")  # noqa: PTH111  likewise
     path = config_file(request, os.environ, home, sys.platform, is_isolated=is_isolated)
     shown = _shown(path, home)
-    text = _reference(_read(path, shown), request.profile, shown)
+    name, table = _table(_read(path, shown), request.profile, shown)
+    text = _reference(name, table if "key" in table else _shared(path, home, name, table), shown)
     dropped = ("PYTHON", "TOOLSYNC_") if is_isolated else ()
     environ = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
     return resolve(KeyRef.parse(text), _vault, environ)
@@ -125,8 +126,8 @@ def _placed(file: str, reason: str) -> str:
     return f"{file}:{place[2]}:{place[3]}: {place[1]}" if place else f"{file}: {reason}"
 
 
-def _reference(content: Mapping[str, Any], wanted: str | None, name: str) -> str:
-    """The key reference of the profile `wanted`, or of the active one."""
+def _table(content: Mapping[str, Any], wanted: str | None, name: str) -> tuple[str, dict[str, Any]]:
+    """The profile `wanted`, or the active one, with its name."""
     profile = content.get("active") if wanted is None else wanted
     if not isinstance(profile, str) or not profile:
         raise ProfileError(f"{name}: no profile is active", hint="Choose one with `toolsync use NAME`.")
@@ -137,9 +138,25 @@ def _reference(content: Mapping[str, Any], wanted: str | None, name: str) -> str
         raise ProfileError(
             f"{name}: there is no profile '{shown}'", hint="`toolsync profile list` shows those there are."
         )
+    return profile, table
+
+
+def _reference(profile: str, table: Mapping[str, Any], name: str) -> str:
     if not isinstance(table.get("key"), str):
+        shown = printable(profile, limit=80)
         raise ProfileError(f"{name}: profiles.{shown} has no key reference", hint='Write key = "keyring:NAME".')
     return str(table["key"])
+
+
+def _shared(path: str, home: str, profile: str, own: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The profile with what its shared file gives, if that was agreed to: a `command:` there would be run."""
+    if not isinstance(own.get("from"), str):
+        return own
+    from pathlib import Path  # this way is slower: the shared file is checked as every other command does
+
+    from toolsync.sharing import Desk
+
+    return Desk(Path(path), Path(home)).joined(profile, own).table
 
 
 def _put(key: Secret) -> None:

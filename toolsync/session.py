@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from toolsync.errors import FileError, ProfileError
 from toolsync.paths import Places, Platform
@@ -18,6 +18,7 @@ from toolsync.value import frozen
 if TYPE_CHECKING:
     from toolsync.masking import Secret
     from toolsync.profile import KeyRef, Profiles
+    from toolsync.profile.model import Joined
     from toolsync.secret.vault import Vault
 
 
@@ -76,7 +77,13 @@ class Session:
         raw = disk.read(self.config).raw
         if raw is None:
             raise ProfileError(f"there is no profile yet: {self.shown(self.config)}", hint="Run `toolsync init`.")
-        return read(raw, self.shown(self.config))
+        return read(raw, self.shown(self.config), self._joined)
+
+    def _joined(self, name: str, own: Mapping[str, Any]) -> Joined:
+        """The whole of a profile that begins in a shared file; see `Desk.joined`."""
+        from toolsync.sharing import Desk
+
+        return Desk(self.config, self.places.home).joined(name, own)
 
     def shown(self, path: Path | str) -> str:
         """The path as people write it, with `~` for the home folder."""

@@ -45,6 +45,7 @@ STORY: list[tuple[str, int]] = [
     ("profile use work", 0),
     ("profile show", 0),
     ("profile show --tool codex", 0),
+    ("profile trust second", 2),
     ("profile rename second third", 0),
     ("profile edit --set title=Work", 0),
     ("profile edit --set nonsense=1", 2),

@@ -50,6 +50,7 @@ def profile_list(json: Json = False) -> None:
     """List the profiles."""
     from toolsync.commands.profile import entries
 
+    profiles = run.session().profiles()
     data = [
         {
             "name": one.name,
@@ -59,9 +60,10 @@ def profile_list(json: Json = False) -> None:
             "model": one.model,
             "key": one.key,
         }
-        for one in entries(run.session().profiles())
+        for one in entries(profiles)
     ]
-    show(Result("profile list", {"profiles": data}))
+    missing = (Message("warning", one.message, one.hint) for one in profiles.missing.values())
+    show(Result("profile list", {"profiles": data}, tuple(missing)))
 
 
 @profile_app.command("show")
@@ -145,7 +147,40 @@ def _demand_there(session: Session, name: str | None) -> None:
     except ToolsyncError:
         return
     if name is not None:
-        profiles.get(name)
+        profiles.named(name)
+
+
+@profile_app.command("trust")
+def profile_trust(
+    name: Annotated[str | None, typer.Argument(help="Default: the active one.", show_default=False)] = None,
+    sha256: Annotated[
+        str | None, typer.Option("--sha256", metavar="HASH", help="Of what stands at the address now.")
+    ] = None,
+    yes: Yes = False,
+    json: Json = False,
+) -> None:
+    """Agree to what a shared profile may do.
+
+    A profile with `from` takes the key, addresses, headers and paths of a shared file only after this; and again after
+    each change of them. What stands at an address is fetched, held against its hash, and kept.
+    """
+    from toolsync.cli.asking import shown_and_done
+    from toolsync.commands import trusting as command
+    from toolsync.render.inventory import trust_lines
+
+    session = run.session()
+
+    def plan() -> command.Planned:
+        return command.plan(session, name, sha256)
+
+    def shown(planned: command.Planned) -> tuple[Message, ...]:
+        screen.stdout().show(trust_lines(command.data(planned)))
+        return ()
+
+    def carried_out(planned: command.Planned) -> Result:
+        return command.execute(session, planned)
+
+    show(shown_and_done(session, plan(), plan, carried_out, shown, yes=yes, question="Trust this?"))
 
 
 @profile_app.command("rename")
@@ -177,7 +212,7 @@ def profile_remove(name: Name, yes: Yes = False, json: Json = False) -> None:
 
     session = run.session()
     profiles = session.profiles()
-    profiles.get(name)
+    profiles.named(name)
     lost = tuple(_lost(name, is_active=profiles.active == name, is_applied=command.is_applied(session, name)))
     if session.is_interactive and not (yes or run.json):
         screen.stderr().show(render.message_lines(lost))

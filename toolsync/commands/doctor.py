@@ -111,7 +111,9 @@ def _world(session: Session) -> tuple[World, tuple[Message, ...]]:
         is_there = disk.exists(session.config)
         return World(session), (Message("warning", error.message, error.hint),) if is_there else ()
     active = next((one for one in profiles.profiles if one.name == profiles.active), None)
-    return World(session, active, profiles.profiles), ()
+    missing = profiles.missing.get(profiles.active or "")
+    told = (Message("warning", missing.message, missing.hint),) if missing else ()
+    return World(session, active, profiles.profiles), told
 
 
 def _chosen(session: Session, known: Known, options: Options) -> list[Tool]:

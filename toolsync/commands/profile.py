@@ -96,6 +96,9 @@ def doubts(session: Session, name: str) -> Iterator[Message]:
     profiles = session.profiles()
     if name not in profiles.names:
         return
+    if name in profiles.missing:
+        yield Message("warning", profiles.missing[name].message, profiles.missing[name].hint)
+        return
     profile, known = profiles.get(name), registry.tools(session.config.parent)
     for one in strays(profile, known):
         yield Message("warning", one.text, one.hint)
@@ -136,8 +139,8 @@ def edit(session: Session, name: str | None, settings: Sequence[str], unset: Seq
     """
     file = existing(session)
     values = {**dict(map(_setting, settings)), **{_known(_path(text)): None for text in unset}}
-    profile = read(file.text, file.shown).get(name)
-    return saved(file, editor.with_values(file.text, profile.name, values, file.shown))
+    name = read(file.text, file.shown).named(name)
+    return saved(file, editor.with_values(file.text, name, values, file.shown))
 
 
 def _setting(text: str) -> tuple[KeyPath, Value]:

@@ -63,7 +63,7 @@ def used(text: str, name: str, file: str = "profile.toml") -> str:
         ProfileError: there is no such profile.
     """
     profiles = read(text, file)
-    profiles.get(name)
+    profiles.named(name)
     return valid(set_in(profiles.document, ("active",), name, file), file)
 
 
@@ -74,7 +74,7 @@ def removed(text: str, name: str, file: str = "profile.toml") -> str:
         ProfileError: there is no such profile, or it cannot go without taking something foreign along.
     """
     profiles = read(text, file)
-    profiles.get(name)
+    profiles.named(name)
     shrunk = _without(profiles.document, ("profiles", name), file)
     if profiles.active == name:
         shrunk = _without(shrunk, ("active",), file)
@@ -94,7 +94,7 @@ def with_values(text: str, name: str, values: Mapping[KeyPath, Value], file: str
         ProfileError: there is no such profile, or a value is not allowed.
     """
     profiles = read(text, file)
-    profiles.get(name)
+    profiles.named(name)
     document = profiles.document
     for path, value in values.items():
         whole = ("profiles", name, *path)

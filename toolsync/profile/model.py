@@ -65,44 +65,71 @@ def _laid(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @frozen
+class Joined:
+    """A profile that begins in a shared file.
+
+    Attributes:
+        table: its fields, the shared ones and one's own as one table.
+        origins: file and line of every field that is shared, by the field as `request.max_tokens`.
+    """
+
+    table: Mapping[str, Any]
+    origins: Mapping[str, str]
+
+
+@frozen
 class Profiles:
     """What `profile.toml` says.
 
     Attributes:
         active: the profile that commands use unless another is named; it may be dead, so ask `get`.
-        profiles: in the file's order.
+        profiles: in the file's order; those that cannot be had from a shared file are in `missing`.
         document: the file itself, for lines and edits.
         file: what messages call the file.
+        missing: why a profile that begins in a shared file cannot be had, by its name.
+        origins: see `Joined`, by the profile's name.
     """
 
     active: str | None
     profiles: tuple[Profile, ...]
     document: Document = field(repr=False, compare=False)
     file: str = "profile.toml"
+    missing: Mapping[str, ProfileError] = field(default_factory=dict, compare=False)
+    origins: Mapping[str, Mapping[str, str]] = field(default_factory=dict, compare=False)
 
     @property
     def names(self) -> tuple[str, ...]:
         """What the profiles are called, in the file's order."""
-        return tuple(profile.name for profile in self.profiles)
+        return tuple(self.document.data.get("profiles", {}))
 
     def get(self, name: str | None = None) -> Profile:
         """The profile called `name`, or the active one.
 
         Raises:
+            ProfileError: as `named`; or it begins in a shared file, and cannot be had from there.
+        """
+        wanted = self.named(name)
+        if wanted in self.missing:
+            raise self.missing[wanted]
+        return next(profile for profile in self.profiles if profile.name == wanted)
+
+    def named(self, name: str | None = None) -> str:
+        """The name of a profile that is there; None: of the active one.
+
+        Raises:
             ProfileError: there is none of that name, or none is active; says what there is.
         """
-        if not self.profiles:
+        if not self.names:
             raise ProfileError(f"{self.file}: there is no profile yet", hint="`toolsync init` makes one.")
         if name is None and self.active is None:
             raise ProfileError(
                 f"{self.file}: no profile is active",
                 hint=f"`toolsync profile use NAME` sets one. There are: {', '.join(self.names)}.",
             )
-        wanted = name if name is not None else self.active
-        for profile in self.profiles:
-            if profile.name == wanted:
-                return profile
-        raise self._unknown(wanted or "", at_active=name is None)
+        wanted = name if name is not None else self.active or ""
+        if wanted not in self.names:
+            raise self._unknown(wanted, at_active=name is None)
+        return wanted
 
     def _unknown(self, name: str, *, at_active: bool) -> ProfileError:
         position = self.document.position(("active",)) if at_active else None

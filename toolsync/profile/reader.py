@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from toolsync.address import normal
 from toolsync.document import Document, KeyPath, Value, parse
-from toolsync.errors import DocumentError, ProfileError
+from toolsync.errors import DocumentError, FileError, ProfileError
 from toolsync.keyref import PREFIXES, REFERENCE, KeyRef
 from toolsync.masking import holds_key_shape, looks_secret
-from toolsync.profile.model import Profile, Profiles
+from toolsync.profile.model import Joined, Profile, Profiles
 from toolsync.profile.problem import Problem, schema_problems
 from toolsync.profile.wording import one_line
 
+Join = Callable[[str, Mapping[str, Any]], Joined]
+"""Gives the whole of a profile, by name and own table, that says `from`."""
 
-def read(text: bytes | str, file: str = "profile.toml") -> Profiles:
+
+def read(text: bytes | str, file: str = "profile.toml", join: Join | None = None) -> Profiles:
     """The profiles in `text`.
 
     Args:
         text: the whole file.
         file: what messages call it.
+        join: None: those that begin in a shared file are named, and cannot be had.
 
     Raises:
         ProfileError: it cannot be parsed, or says something that is not allowed; one line for each problem, as
@@ -31,9 +35,28 @@ def read(text: bytes | str, file: str = "profile.toml") -> Profiles:
     if wrong:
         lines = [f"{one_line(file)}:{line_of(document, problem.path)}: {problem.sentence}" for problem in wrong]
         raise ProfileError("\n".join(lines), hint=next((problem.hint for problem in wrong if problem.hint), ""))
-    tables = document.data.get("profiles", {})
-    profiles = tuple(_profile(name, table) for name, table in tables.items())
-    return Profiles(document.data.get("active"), profiles, document, file)
+    profiles: list[Profile] = []
+    missing: dict[str, ProfileError] = {}
+    origins: dict[str, Mapping[str, str]] = {}
+    for name, table in document.data.get("profiles", {}).items():
+        try:
+            joined = _joined(name, table, join) if "from" in table else Joined(table, {})
+            profiles.append(_profile(name, joined.table))
+            origins[name] = joined.origins
+        except (ProfileError, FileError) as error:
+            place = f"{one_line(file)}:{line_of(document, ('profiles', name, 'from'))}: profiles.{name}.from"
+            missing[name] = ProfileError(f"{place}: {error.message}", hint=error.hint)
+    return Profiles(document.data.get("active"), tuple(profiles), document, file, missing, origins)
+
+
+def _joined(name: str, own: Mapping[str, Any], join: Join | None) -> Joined:
+    if join is None:
+        raise ProfileError("what the shared file says is not looked at here")
+    joined = join(name, own)
+    wrong = next(schema_problems({"profiles": {name: joined.table}}), None)
+    if wrong is not None:
+        raise ProfileError(f"with what is shared, {wrong.sentence}", hint="Add it to your own profile.toml.")
+    return joined
 
 
 def parsed(text: bytes | str, file: str = "profile.toml") -> Document:
@@ -55,7 +78,9 @@ def _profile(name: str, table: Mapping[str, Any]) -> Profile:
 
 def problems(document: Document) -> list[Problem]:
     """All that is wrong in the file, by line."""
-    found = _first_of_each([*_meaning_problems(document.data), *schema_problems(document.data)])
+    found = _first_of_each(
+        [*_meaning_problems(document.data), *schema_problems(document.data), *_source_problems(document.data)]
+    )
     return sorted(found, key=lambda problem: line_of(document, problem.path))
 
 
@@ -83,6 +108,25 @@ def line_of(document: Document, path: KeyPath) -> int:
 def _meaning_problems(data: Value) -> Iterator[Problem]:
     for path, value in _strings(data, ()):
         yield from _string_problems(path, value)
+
+
+def _source_problems(data: Value) -> Iterator[Problem]:
+    profiles = data.get("profiles") if isinstance(data, dict) else None
+    for name, table in profiles.items() if isinstance(profiles, dict) else ():
+        if isinstance(table, dict):
+            yield from _source_problems_of(("profiles", name), table)
+
+
+def _source_problems_of(path: KeyPath, table: Mapping[str, Any]) -> Iterator[Problem]:
+    """An address without a hash may say another thing tomorrow; a repository has a history of its own."""
+    is_address = str(table.get("from", "")).startswith("https://")
+    if is_address and "sha256" not in table:
+        hint = "Ask who keeps the file for its hash (`sha256sum FILE`); `toolsync profile trust` goes by it."
+        yield Problem((*path, "from"), "an address is taken only with `sha256`, the hash of what stands there", hint)
+    if "sha256" in table and not is_address:
+        yield Problem((*path, "sha256"), "it is for a `from` that is an address")
+    if "trusted" in table and "from" not in table:
+        yield Problem((*path, "trusted"), "there is no `from` here that it could be about")
 
 
 def _strings(value: Value, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:

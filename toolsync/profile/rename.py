@@ -19,7 +19,7 @@ def renamed(text: str, old: str, new: str, file: str = "profile.toml") -> str:
         ProfileError: there is no `old`, there is a `new`, or `new` is no name, or looks like a key.
     """
     profiles = read(text, file)
-    profiles.get(old)
+    profiles.named(old)
     demand_name(new)
     if old == new:
         return text

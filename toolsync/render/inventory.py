@@ -84,9 +84,19 @@ def profiles_lines(data: Mapping[str, Any]) -> Iterator[Line]:
 
 def facts_lines(data: Mapping[str, Any]) -> Iterator[Line]:
     """One profile, resolved: every fact and where it comes from."""
-    rows = [("key", data["key"], f"profiles.{data['profile']}.key")]
+    rows = [("key", data["key"], data["key_origin"])]
     rows += [(fact["name"], str(fact["value"]), fact["origin"]) for fact in data["facts"]]
     yield from columns(rows, ("Fact", "Value", "From"))
+
+
+def trust_lines(data: Mapping[str, Any]) -> Iterator[Line]:
+    """What a shared profile would be allowed, and how what stands at its address has changed."""
+    for line in data["difference"]:
+        yield Line(line, "good" if line.startswith("+") else "bad" if line.startswith("-") else "")
+    if data["allows"]:
+        yield sentence(f"{data['from']} decides for profile '{data['profile']}':", indent=0)
+    rows = [(one["field"], json.dumps(one["value"], ensure_ascii=False), str(one["line"])) for one in data["allows"]]
+    yield from columns(rows, ("Field", "Value", "Line")) if rows else ()
 
 
 def keys_lines(data: Mapping[str, Any]) -> Iterator[Line]:
