@@ -37,8 +37,11 @@ def answered(
     return Probed(REACHED, Inquiry(cause=cause, certainty=certainty, skew_seconds=skew, notes=notes))
 
 
-def found(cause: str, certainty: Certainty = "sure", where: Where | None = None) -> Finding:
-    return Finding(cause, certainty, (f"{cause} is here",), where=where)
+def found(cause: str, certainty: Certainty = "sure", where: Where | None = None, **values: str) -> Finding:
+    return Finding(cause, certainty, (f"{cause} is here",), values, where)
+
+
+OLD_PROCESS = found("tool_not_restarted", "likely", pid="7")
 
 
 @dataclass
@@ -47,6 +50,7 @@ class Row:
     probed: Probed | None
     state: State
     causes: list[str]
+    wanted: str = URL
 
 
 ROWS: dict[str, Row] = {
@@ -98,6 +102,56 @@ ROWS: dict[str, Row] = {
     ),
     "a clock that is off, and nothing else": Row([], answered(skew=4000), "problem", ["clock_skew"]),
     "a clock that is a little off": Row([], answered(skew=200), "healthy", []),
+    "an old process is no reason for what was asked without it": Row(
+        [OLD_PROCESS], answered("key_invalid"), "problem", ["key_invalid", "tool_not_restarted"]
+    ),
+    "nor for a port that is shut": Row(
+        [found("tool_not_restarted", pid="7")],
+        ended("connection_refused"),
+        "problem",
+        ["connection_refused", "tool_not_restarted"],
+    ),
+    "an old process where all is well": Row([OLD_PROCESS], answered(), "warning", ["tool_not_restarted"]),
+    "an old process beside a file that is broken": Row(
+        [OLD_PROCESS, found("config_parse_error")], None, "problem", ["config_parse_error", "tool_not_restarted"]
+    ),
+    "a warning never before an error": Row(
+        [found("key_file_readable"), found("path_duplicate_v1", "likely")],
+        answered("", "open"),
+        "problem",
+        ["path_duplicate_v1", "key_file_readable"],
+    ),
+    "a warning that is the reason of an error": Row(
+        [found("env_not_refreshed"), found("key_missing", "likely")],
+        answered("", "open"),
+        "problem",
+        ["env_not_refreshed", "key_missing"],
+    ),
+    "a change at the wanted host": Row(
+        [found("config_drift")], answered("key_invalid"), "problem", ["key_invalid", "config_drift"]
+    ),
+    "a change of the host": Row(
+        [found("config_drift")], answered("key_invalid"), "problem", ["config_drift"], "https://other.example/v1"
+    ),
+    "a change of the host, and what wins over it": Row(
+        [found("config_drift"), found("config_shadowed")],
+        answered("key_invalid"),
+        "problem",
+        ["config_shadowed", "config_drift"],
+        "https://other.example/v1",
+    ),
+    "a change, and what it broke": Row(
+        [found("config_drift"), found("key_literal_placeholder")],
+        None,
+        "problem",
+        ["key_literal_placeholder", "config_drift"],
+    ),
+    "a change, and a doubled version": Row(
+        [found("config_drift"), found("path_duplicate_v1")],
+        answered("path_extra_segment", "open"),
+        "problem",
+        ["path_duplicate_v1", "config_drift"],
+    ),
     "the same cause from both sides, once": Row(
         [found("key_malformed", "open", FILE)], answered("key_malformed"), "problem", ["key_malformed"]
     ),
@@ -115,7 +169,7 @@ ROWS: dict[str, Row] = {
 
 @pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
 def test_what_it_comes_to(row: Row) -> None:
-    one = diagnosis(EFFECTIVE, row.offline, row.probed)
+    one = diagnosis(replace(EFFECTIVE, wanted={"base_url": row.wanted}), row.offline, row.probed)
     assert (one.state, [finding.cause for finding in one.findings]) == (row.state, row.causes)
 
 

@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from toolsync.address import origin
 from toolsync.causes import named
 from toolsync.doctor.model import Diagnosis, Effective, Finding, State
+from toolsync.errors import ProfileError
 from toolsync.sentence import Text, say
 
 if TYPE_CHECKING:
@@ -51,28 +53,48 @@ def diagnosis(effective: Effective, offline: Sequence[Finding], probed: Probed |
     """
     probe = _probe_finding(probed) if probed is not None else None
     probe = _placed(probe, effective) if probe is not None else None
-    sure = [finding for finding in offline if finding.certainty == "sure"]
+    standing = [finding for finding in offline if finding.certainty == "sure" or _is_of_process(finding)]
     if probe is None:
-        found = _merged([*sure, *(_asides(probed, effective) if probed is not None else [])])
+        found = _merged(_gravest([*standing, *(_asides(probed, effective) if probed is not None else [])]))
         return Diagnosis(effective, _state(found, probed), found, tuple(_ruled_out(probed)))
-    reasons = [finding for finding in offline if _explains(finding, probe)]
+    reasons = [finding for finding in offline if _explains(finding, probe, effective)]
     reasons.sort(key=lambda finding: _rank(finding, probe))
     if reasons:
         primary = replace(reasons[0], evidence=(*reasons[0].evidence, *probe.evidence))
-        found = _merged([primary, *sure])
+        found = _merged([primary, *_gravest(standing)])
     elif not probe.cause:
-        found = _merged([*sure, *(finding for finding in offline if finding.certainty == "likely")])
+        found = _merged(_gravest([*standing, *(finding for finding in offline if finding.certainty == "likely")]))
     else:
-        found = _merged([probe, *sure])
+        found = _merged([probe, *_gravest(standing)])
     return Diagnosis(
         effective, _state([*found, probe] if probe.cause else found, probed), found, tuple(_ruled_out(probed))
     )
 
 
-def _rank(finding: Finding, probe: Finding) -> tuple[int, bool]:
-    """The surest first; then what is of the same kind as the trouble, for a key is refused because of a key."""
+def _is_of_process(finding: Finding) -> bool:
+    """Whether it is about a program that runs: what the settings say now is asked without it."""
+    return "pid" in finding.values
+
+
+def _gravest(findings: Sequence[Finding]) -> list[Finding]:
+    """What breaks the request before what is only to be minded; a reason stays before what it explains."""
+    broken = {finding.cause for finding in findings if named(finding.cause).severity == "error"}
+
+    def weight(finding: Finding) -> int:
+        cause = named(finding.cause)
+        is_reason = finding.cause != "config_drift" and not _is_of_process(finding) and broken & {*cause.explains}
+        return 0 if is_reason else ("error", "warning", "info").index(cause.severity)
+
+    return sorted(findings, key=weight)
+
+
+def _rank(finding: Finding, probe: Finding) -> tuple[bool, int, bool]:
+    """What was changed behind all else; the surest first; then what is of the same kind as the trouble.
+
+    A key is refused because of a key.
+    """
     is_kin = named(finding.cause).group == named(probe.cause).group
-    return ("sure", "likely", "open").index(finding.certainty), not is_kin
+    return finding.cause == "config_drift", ("sure", "likely", "open").index(finding.certainty), not is_kin
 
 
 def _merged(findings: Sequence[Finding]) -> tuple[Finding, ...]:
@@ -86,9 +108,19 @@ def _merged(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     return tuple(seen.values())
 
 
-def _explains(finding: Finding, probe: Finding) -> bool:
+def _explains(finding: Finding, probe: Finding, effective: Effective) -> bool:
     """Whether what was found in the settings is why the gateway answers so; the same cause says more with its place."""
+    if _is_of_process(finding) or (finding.cause == "config_drift" and _is_at_home(effective)):
+        return False
     return bool(probe.cause) and (probe.cause == finding.cause or probe.cause in named(finding.cause).explains)
+
+
+def _is_at_home(effective: Effective) -> bool:
+    """Whether the host that is asked is the wanted one: what it answers then tells more than that a value changed."""
+    try:
+        return origin(effective.base_url) == origin(effective.wanted.get("base_url") or effective.base_url)
+    except ProfileError:
+        return True  # no address: that is what is wrong
 
 
 def _state(findings: Sequence[Finding], probed: Probed | None) -> State:
