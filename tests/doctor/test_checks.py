@@ -31,6 +31,7 @@ class Row:
 
     Attributes:
         says: what stands in the evidence, all lines together.
+        says_not: what does not.
     """
 
     expected: list[tuple[str, str]]
@@ -38,6 +39,7 @@ class Row:
     environ: dict[str, str] = field(default_factory=dict)
     tool: Tool | str = field(default_factory=demo)
     says: str = ""
+    says_not: str = "\0"
     reader: str = ""
     home: Mapping[str, Any] = field(default_factory=dict)
 
@@ -54,6 +56,11 @@ def settings(**values: Any) -> dict[str, str | bytes]:
 
 def claude(**variables: str) -> dict[str, str | bytes]:
     return {CLAUDE: json.dumps({"env": variables})}
+
+
+def helper(command: str) -> dict[str, str | bytes]:
+    """Claude Code's file as toolsync writes it, with that command for the key."""
+    return {CLAUDE: json.dumps({"env": {"ANTHROPIC_BASE_URL": ROOT, "ANTHROPIC_MODEL": "m"}, "apiKeyHelper": command})}
 
 
 NONE: list[tuple[str, str]] = []
@@ -508,6 +515,43 @@ ROWS: dict[str, dict[str, Row]] = {
             tool="claude-code",
             says="the key would go to where the project's file says",
         ),
+        "our helper below the project's": Row(
+            [("config_shadowed", "sure"), ("config_shadowed", "sure")],
+            {
+                **helper(f"echo {KEY}"),
+                "project/.claude/settings.json": json.dumps({"apiKeyHelper": "echo theirs"}),
+            },
+            tool="claude-code",
+            says="Claude Code runs that command of the project's for its key",
+        ),
+        "our helper below a local file's": Row(
+            [("config_shadowed", "sure"), ("config_shadowed", "sure")],
+            {**helper(f"echo {KEY}"), "project/.claude/settings.local.json": json.dumps({"apiKeyHelper": "echo x"})},
+            tool="claude-code",
+            says="used: the key from ~/project/.claude/settings.local.json:1 (apiKeyHelper)",
+        ),
+        "the same helper in the project": Row(
+            NONE,
+            {
+                **helper(f"echo {KEY}"),
+                "project/.claude/settings.json": json.dumps({"apiKeyHelper": f"echo {KEY}"}),
+            },
+            tool="claude-code",
+        ),
+        "a project's helper, and none of ours": Row(
+            NONE,
+            {"project/.claude/settings.json": json.dumps({"apiKeyHelper": "echo theirs"})},
+            tool="claude-code",
+        ),
+        "the model of Claude Code in a project": Row(
+            [("config_shadowed", "sure")],
+            {
+                **claude(ANTHROPIC_BASE_URL=ROOT, ANTHROPIC_MODEL="m", ANTHROPIC_AUTH_TOKEN=KEY),
+                "project/.claude/settings.json": json.dumps({"env": {"ANTHROPIC_MODEL": "theirs"}}),
+            },
+            tool="claude-code",
+            says_not="the key would go to",
+        ),
         "below two others": Row(
             [("config_shadowed", "sure")],
             {
@@ -799,6 +843,7 @@ def test_what_a_check_finds(tmp_path: Path, check: str, row: Row) -> None:
     said = "\n".join(str(line) for finding in findings for line in finding.evidence)
     assert [(finding.cause, finding.certainty) for finding in findings] == row.expected, said
     assert row.says in said
+    assert row.says_not not in said
     for secret in (KEY, OTHER):
         assert secret not in repr(findings)
 

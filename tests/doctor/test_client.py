@@ -20,8 +20,11 @@ from tests.doctor.test_well import KEY, Data, case, chat, ok
 from toolsync import registry
 from toolsync.commands.schema import schema
 from toolsync.doctor.client import QUESTION, Ended, Outcome, asked, command_line, program, read
-from toolsync.doctor.proof import Probe, Verdict, verdict
+from toolsync.doctor.model import Credential, Diagnosis, Effective, State, Where
+from toolsync.doctor.proof import Probe, Verdict, state, verdict
 from toolsync.errors import TemplateError
+from toolsync.masking import Secret
+from toolsync.probe.network import Network
 from toolsync.tool import Client, read_tool
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the programs of these tests are shell scripts")
@@ -272,6 +275,20 @@ VERDICTS: Mapping[str, tuple[Outcome, Probe, bool, Verdict]] = {
 @pytest.mark.parametrize(("outcome", "seen", "is_blocked", "expected"), VERDICTS.values(), ids=VERDICTS)
 def test_the_verdict(outcome: Outcome, seen: Probe, is_blocked: bool, expected: Verdict) -> None:
     assert verdict(outcome, seen, is_blocked=is_blocked) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(None, "inconclusive"), (Secret(KEY), "healthy")],
+    ids=["a project's command, which counted for nothing there", "a command that was run"],
+)
+def test_an_answer_proves_the_key_that_it_was_asked_with(value: Secret | None, expected: State) -> None:
+    credential = Credential("key", "authorization", value, "command", Where("project", "apiKeyHelper", "/p/s.json", 1))
+    effective = Effective(
+        *("demo", "", "Demo", "openai-chat", "http://gw", "http://gw/v1", "m", (credential,), {}, None, False, ""),
+        network=Network(),
+    )
+    assert state(Diagnosis(effective, "inconclusive"), ANSWERED, "proven") == expected
 
 
 # The command.

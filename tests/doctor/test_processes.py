@@ -252,6 +252,7 @@ MODES: dict[str, tuple[int, int, dict[str, str], list[str]]] = {
     "shut": (0o600, 0o755, {"key": KEY}, []),
     "in a shut folder": (0o644, 0o700, {"key": KEY}, []),
     "a reference that the tool expands": (0o644, 0o755, {"key": "{env:K}"}, []),
+    "a reference of Windows": (0o644, 0o755, {"key": "%K%"}, []),
     "another tool's reference": (0o644, 0o755, {"key": "${K}"}, []),
     "no key": (0o644, 0o755, {}, []),
 }

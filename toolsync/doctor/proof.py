@@ -98,7 +98,13 @@ def state(one: Diagnosis, outcome: Outcome | None, told: Verdict | None) -> Stat
         return one.state
     if outcome.state != "answered":
         return "problem"
-    return "healthy" if told == "proven" and one.state == "inconclusive" else one.state
+    is_proven = told == "proven" and one.state == "inconclusive" and not _has_unrun(one)
+    return "healthy" if is_proven else one.state
+
+
+def _has_unrun(one: Diagnosis) -> bool:
+    """Whether its key is a project's command's: the tool was asked away from the project, without it."""
+    return any(each.kind == "command" and each.value is None for each in one.effective.credentials)
 
 
 def sentence(program: str, outcome: Outcome, seen: Probe, told: Verdict, cause: str) -> Text:

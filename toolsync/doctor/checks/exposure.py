@@ -12,6 +12,7 @@ from toolsync import gitguard
 from toolsync.doctor.checks.saying import place, values
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Credential, Finding, Fix
+from toolsync.doctor.references import stray
 from toolsync.errors import ToolsyncError
 from toolsync.masking import is_reference
 from toolsync.sentence import say
@@ -40,7 +41,8 @@ def _in_files(look: Look) -> Iterator[Credential]:
             continue
         if look.named(credential.question) and credential.where.layer != _dotenv(look):
             continue  # the file names a variable
-        if not is_reference(credential.value.reveal().strip()):
+        value = credential.value.reveal().strip()
+        if not is_reference(value) and not stray(value):
             seen.add(file)
             yield credential
 

@@ -34,7 +34,11 @@ def wanted(look: Look) -> Iterator[Finding]:
 
 def _other_key(look: Look, credential: Credential) -> Finding | None:
     """The profile's key waits at the same question, and another one is sent."""
-    if credential.question not in CREDENTIALS or credential.value is None or credential.kind == "command":
+    if credential.question not in CREDENTIALS:
+        return None
+    if credential.kind == "command":
+        return _other_command(look, credential)
+    if credential.value is None:
         return None
     hidden = _hidden_variable(look, credential)
     if hidden is not None:
@@ -45,6 +49,32 @@ def _other_key(look: Look, credential: Credential) -> Finding | None:
         return None
     ours = next((one for one in below if one.value == own.reveal()), None)
     return None if ours is None else _shadow(look, credential.question, ours)
+
+
+def _other_command(look: Look, credential: Credential) -> Finding | None:
+    """A command over the profile's credential: a project's, which we do not run, or one that prints another key."""
+    from toolsync.doctor.effective import command_path, command_value
+
+    winner = look.found[credential.question]
+    path = command_path(look, winner)
+    ours = next((one for one in _below(look, credential.question) if _is_in_own_file(look, one)), None)
+    if path is None or ours is None or _is_in_own_file(look, winner):
+        return None
+    below = command_path(look, ours)
+    if below is not None and command_value(look, winner, path) == command_value(look, ours, below):
+        return None
+    if credential.value is not None and credential.value == look.world.key:
+        return None
+    found = _shadow(look, credential.question, ours)
+    if credential.value is not None:
+        return found
+    return replace(found, evidence=(*found.evidence, say("project_command", called=look.called)))
+
+
+def _is_in_own_file(look: Look, answer: Answer) -> bool:
+    """Whether the answer stands in the file that the profile is applied to."""
+    one = look.seen(answer)
+    return bool(look.edits) and one is not None and bool(one.layer.overlay)
 
 
 def _hidden_variable(look: Look, credential: Credential) -> Finding | None:
@@ -127,7 +157,7 @@ def _shadow(look: Look, question: str, below: Answer) -> Finding:
     where = look.where(winner)
     cause = "config_managed_override" if one is not None and one.layer.is_managed else "config_shadowed"
     lines = [say("passed_over", place=place(look, look.where(below))), used(look, question)]
-    if one is not None and one.is_projects and look.effective.credentials:
+    if question == "base_url" and one is not None and one.is_projects and look.effective.credentials:
         lines.append(say("key_to_project"))
     found = values(look, where)
     return Finding(cause, "sure", tuple(lines), found, where, _taking_out(look, winner, where))
