@@ -82,6 +82,8 @@ STORY: list[tuple[str, int]] = [
     ("bench compare before before --anyway --fail-if peak_memory>+1%", 3),
     ("bench compare before nothing", 2),
     ("bench compare before before --fail-if nonsense", 2),
+    ("bench report nothing", 2),
+    ("bench report before --anyway", 2),
     ("apply", 2),
     ("apply --yes", 1),
     ("doctor", 1),

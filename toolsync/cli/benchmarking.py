@@ -120,6 +120,24 @@ def bench_compare(
     screen.stderr().show(message_lines(result.messages))
 
 
+@bench_app.command("report")
+def bench_report(
+    record: Annotated[str, typer.Argument(metavar="RUN", help="The record: as `show` takes it.")],
+    against: Annotated[str | None, typer.Option("--against", help="The record from before.")] = None,
+    anyway: Annotated[bool, typer.Option("--anyway", help="Though the two are not comparable.")] = False,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="The file; default: one in this folder.")] = None,
+    json: Json = False,
+) -> None:
+    """Make a page of HTML, with plots.
+
+    The page needs no network. Ends with 3 when the two are not comparable; the page then says why.
+    """
+    from toolsync.commands.bench_report import Wish, report
+    from toolsync.render.page import html_text
+
+    show(report(run.session(), Wish(record, against, anyway, out), html_text))
+
+
 def _stop_at_two(**forms: bool) -> None:
     chosen = [f"--{name}" for name, is_chosen in forms.items() if is_chosen]
     if len(chosen) > 1:

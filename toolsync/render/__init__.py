@@ -43,6 +43,7 @@ _VIEWS: Mapping[str, tuple[str, str]] = {
     "apply": ("undertaking", "apply_lines"),
     "bench compare": ("contrast", "comparison_lines"),
     "bench list": ("measurement", "list_lines"),
+    "bench report": ("page", "report_lines"),
     "bench run": ("measurement", "run_lines"),
     "bench show": ("measurement", "run_lines"),
     "check": ("leakage", "leakage_lines"),
