@@ -37,6 +37,9 @@ def test_a_redirect_is_not_followed(tmp_path: Path, status: int, kind: str) -> N
     with realised(tmp_path, _redirecting(status, kind)) as stage:
         said = diagnosed(stage)
     assert said.causes[0] in ("url_redirect", "captive_portal")
+    target = f"http://{stage.listeners.names['elsewhere']}/v1"
+    assert any(f"it leads to {target}/models" in line for line in said.findings[0]["evidence"])
+    assert f"base_url={target if kind != MESSAGES else target.removesuffix('/v1')}`" in said.findings[0]["remedy"]
     assert [one for one in said.asked if one.listener == "elsewhere"] == []
 
 

@@ -273,7 +273,7 @@ def _finding(look: Look, finding: Finding, language: Language) -> dict[str, Any]
     )
     return {
         "cause": finding.cause,
-        "severity": cause.severity,
+        "severity": finding.severity,
         "certainty": finding.certainty,
         "title": cause.title,
         "meaning": cause.meaning,

@@ -78,12 +78,12 @@ def _is_of_process(finding: Finding) -> bool:
 
 def _gravest(findings: Sequence[Finding]) -> list[Finding]:
     """What breaks the request before what is only to be minded; a reason stays before what it explains."""
-    broken = {finding.cause for finding in findings if named(finding.cause).severity == "error"}
+    broken = {finding.cause for finding in findings if finding.severity == "error"}
 
     def weight(finding: Finding) -> int:
         cause = named(finding.cause)
         is_reason = finding.cause != "config_drift" and not _is_of_process(finding) and broken & {*cause.explains}
-        return 0 if is_reason else ("error", "warning", "info").index(cause.severity)
+        return 0 if is_reason else ("error", "warning", "info").index(finding.severity)
 
     return sorted(findings, key=weight)
 
@@ -124,7 +124,7 @@ def _is_at_home(effective: Effective) -> bool:
 
 
 def _state(findings: Sequence[Finding], probed: Probed | None) -> State:
-    severities = {named(finding.cause).severity for finding in findings}
+    severities = {finding.severity for finding in findings}
     if "error" in severities:
         return "problem"
     if "warning" in severities:
@@ -211,7 +211,7 @@ def _asides(probed: Probed, effective: Effective) -> Iterator[Finding]:
     if inquiry.skew_seconds is not None and abs(inquiry.skew_seconds) > _MOST_SKEW_SECONDS:
         minutes = f"{abs(inquiry.skew_seconds) / 60:.0f}"
         said = say("clock_ahead" if inquiry.skew_seconds > 0 else "clock_behind", minutes=minutes)
-        yield Finding("clock_skew", "likely", (said,), {"minutes": minutes})
+        yield Finding("clock_skew", "likely", (said,), {"minutes": minutes}, weight="info")
 
 
 def _ruled_out(probed: Probed | None) -> Iterator[str]:

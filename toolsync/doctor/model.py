@@ -8,6 +8,7 @@ from typing import Literal
 
 from toolsync.address import Dialect
 from toolsync.causes import Certainty as Certainty  # noqa: PLC0414  the checks have it from here
+from toolsync.causes import Severity, named
 from toolsync.masking import Secret
 from toolsync.probe.network import Network
 from toolsync.sentence import Text
@@ -116,6 +117,7 @@ class Finding:
         values: what fills the `{placeholders}` of the cause's sentences: file, line, variable, host, model…
         where: the place of what is wrong, if it is one place.
         fix: what mends it; None: the cause's own remedy.
+        weight: what it amounts to here, where that is less than its cause is elsewhere.
     """
 
     cause: str
@@ -124,6 +126,12 @@ class Finding:
     values: Mapping[str, Text] = field(default_factory=dict)
     where: Where | None = None
     fix: Fix | None = None
+    weight: Severity | None = None
+
+    @property
+    def severity(self) -> Severity:
+        """How much it matters here."""
+        return self.weight or named(self.cause).severity
 
 
 @dataclass(frozen=True)

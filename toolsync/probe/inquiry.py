@@ -174,8 +174,15 @@ def _misled(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:
             break
         if _is_there(tried):
             return Inquiry(cause=candidate.cause, values={**talk.values(asked), "address": candidate.base})
+    if _is_page(asked) and asked.cause in ("path_missing_v1", "path_extra_segment"):
+        return Inquiry(cause="path_missing_prefix", certainty="likely", values=talk.values(asked))
     certainty: Certainty = asked.certainty if asked.certainty == "sure" else "open"
     return Inquiry(cause=asked.cause, certainty=certainty, values=talk.values(asked))
+
+
+def _is_page(exchange: Exchange) -> bool:
+    """Whether a website answers: what it lacks or has too much of nobody can tell, once other paths do the same."""
+    return exchange.status == 200 and "html" in exchange.content_type  # noqa: PLR2004  HTTP's own
 
 
 def _is_there(exchange: Exchange) -> bool:

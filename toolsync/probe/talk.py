@@ -19,8 +19,8 @@ from toolsync.probe.exchange import Exchange, What
 from toolsync.probe.failure import unsent
 from toolsync.probe.network import Network, Response
 from toolsync.probe.request import Request
-from toolsync.probe.verdict import shown_address
-from toolsync.sentence import Text
+from toolsync.probe.verdict import location, shown_address, target
+from toolsync.sentence import Text, say
 
 MOST_REQUESTS = 6
 MOST_BILLABLE = 2
@@ -37,6 +37,7 @@ class Talk:
         self.exchanges: list[Exchange] = []
         self.models: tuple[str, ...] = ()
         self.skew: float | None = None
+        self._leads_to = ""
         self._heard: streams.Stream | None = None
         self._most = MOST_REQUESTS + is_deep
         self._most_billable = MOST_BILLABLE + is_deep
@@ -68,6 +69,8 @@ class Talk:
         near = _near(self.model, self.models)
         parts = urlsplit(self.request.url)
         told = {"url": exchange.url, "model": self.model, "host": parts.hostname or "", "near": near}
+        if exchange.cause == "url_redirect":
+            told["address"] = self._leads_to
         return {name: text for name, text in told.items() if text}
 
     def list_models(self, *, what: What = "models", network: Network | None = None, is_keyed: bool = True) -> Exchange:
@@ -122,7 +125,7 @@ class Talk:
             *(what, "POST", shown_address(request.url), tuple(sorted(sent))),
             status=heard.answer.status if heard.answer else None,
             content_type=_type(heard.answer),
-            words=wrong.said if wrong else "",
+            words=(self._led(heard.answer, request.url) if heard.answer else "") or (wrong.said if wrong else ""),
             cause=wrong.cause if wrong else "",
             certainty=wrong.certainty if wrong else "sure",
             also=wrong.also if wrong else (),
@@ -187,7 +190,7 @@ class Talk:
         try:
             answer = networks.send(method, url, body, sent, way)
             reading = read(answer, self._asked(url, body, sent))
-            words = reading.words
+            words = self._led(answer, url) or reading.words
             self.skew = self.skew if self.skew is not None else _skew(answer)
         except Exception as error:  # noqa: BLE001  every exception is a result
             verdict = unsent(error, url, way)
@@ -206,10 +209,22 @@ class Talk:
         self.exchanges.append(exchange)
         return exchange, answer
 
+    def _led(self, answer: Response, url: str) -> Text:
+        """Where a redirect points to; "" for any other answer."""
+        if not _is_redirect(answer):
+            return ""
+        self._leads_to = target(answer, self._asked(url, None, {}))
+        place = location(answer, url)
+        return say("leads_to", place=place) if place else ""
+
     def _asked(self, url: str, body: Mapping[str, Any] | None, sent: Mapping[str, str]) -> Asked:
         is_keyed = any(header in sent for header in self.request.credentials)
         model = str(body.get("model") or "-") if body else ""
         return Asked(url, self.request.dialect, model, is_keyed)
+
+
+def _is_redirect(answer: Response) -> bool:
+    return 300 <= answer.status < 400 and "location" in answer.headers  # noqa: PLR2004  HTTP's own classes
 
 
 _LIMITS = frozenset({"max_tokens", "max_completion_tokens", "max_output_tokens"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from typing import Literal
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from toolsync.address import PATHS
 from toolsync.causes import Cause, Certainty, named
@@ -50,7 +50,7 @@ def judge(answer: Response, asked: Asked) -> Verdict:
     if not reading.cause:
         return Verdict("ok")
     outcome = _outcome(answer)
-    cause = named(reading.cause).filled({"host": urlsplit(asked.url).hostname or "", "address": _target(answer, asked)})
+    cause = named(reading.cause).filled({"host": urlsplit(asked.url).hostname or "", "address": target(answer, asked)})
     what = _PLAIN[outcome] if reading.certainty == "open" else cause.title
     problem = f"{what} ({answer.status}){_told(answer, reading)}"
     return Verdict(outcome, problem, _hint(cause, reading), reading.cause, reading.certainty)
@@ -104,9 +104,17 @@ def _hint(cause: Cause, reading: Reading) -> str:
     return f"Either {cause.title}, or {named(reading.also[0]).title}. `toolsync explain {cause.slug}` says more."
 
 
-def _target(answer: Response, asked: Asked) -> str:
+def location(answer: Response, url: str) -> str:
+    """The whole address that a redirect points to, fit to be shown; "" where it points nowhere."""
+    try:
+        return shown_address(urljoin(url, answer.headers.get("location", "") or "//["))
+    except ValueError:  # half a bracket
+        return ""
+
+
+def target(answer: Response, asked: Asked) -> str:
     """The base address that a redirect points to, if it points to the same endpoint elsewhere."""
-    location = shown_address(answer.headers.get("location", ""))
+    place = location(answer, asked.url)
     endings = (PATHS[asked.dialect], "/v1/models" if asked.dialect == "anthropic-messages" else "/models")
-    bases = [location.removesuffix(ending) for ending in endings if location.endswith(ending)]
+    bases = [place.removesuffix(ending) for ending in endings if place.endswith(ending)]
     return bases[0] if bases and bases[0].startswith("http") else ""
