@@ -318,7 +318,7 @@ def _rungs(axes: Any, record: Record) -> None:
         if number % 2 == 0:
             axes.axvspan(begin, end, color=BAND, linewidth=0)
         place = axes.get_xaxis_transform()
-        axes.text((begin + end) / 2, 0.99, str(rung.concurrency), transform=place, ha="center", va="top", size=8)
+        axes.text((begin + end) / 2, 0.99, str(rung.concurrency), transform=place, ha="center", va="top")
 
 
 def _tracks(axes: Any, found: Sequence[Track], colour: str) -> None:

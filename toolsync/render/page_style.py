@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from toolsync.render.figures import AFTER, BAD, BAND, BEFORE, COLOURS, EVEN, FAINT, GOOD, INK
 
-_DARK = {
+DARK = {
     INK: "#e6edf3",
     FAINT: "#30363d",
     BAND: "#1c2128",
@@ -15,6 +15,7 @@ _DARK = {
     EVEN: "#9198a1",
 }
 """What each colour is in the dark."""
+LIGHT_PAPER, DARK_PAPER = "#ffffff", "#0d1117"
 
 
 def _variables(colours: dict[str, str]) -> str:
@@ -25,15 +26,15 @@ def _variables(colours: dict[str, str]) -> str:
 def _shapes() -> str:
     """The plots' colours, which are attributes, replaced."""
     return "".join(
-        f'svg [{attribute}="{light}"]{{{attribute}:{_DARK[light]}}}'
+        f'svg [{attribute}="{light}"]{{{attribute}:{DARK[light]}}}'
         for light in COLOURS
         for attribute in ("fill", "stroke")
     )
 
 
 STYLE = f"""
-:root{{color-scheme:light dark;--paper:#fff;{_variables({one: one for one in COLOURS})}}}
-@media (prefers-color-scheme:dark){{@media not print{{:root{{--paper:#0d1117;{_variables(_DARK)}}}{_shapes()}}}}}
+:root{{color-scheme:light dark;--paper:{LIGHT_PAPER};{_variables({one: one for one in COLOURS})}}}
+@media (prefers-color-scheme:dark){{@media not print{{:root{{--paper:{DARK_PAPER};{_variables(DARK)}}}{_shapes()}}}}}
 *{{box-sizing:border-box}}
 body{{margin:0;background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,sans-serif;overflow-wrap:anywhere}}
 main{{max-width:76rem;margin:0 auto;padding:1rem}}
