@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +14,11 @@ import pytest
 from tests.doctor.cases import Stage, diagnosed, realised, run
 from tests.doctor.test_well import CHAT, JSON, KEY, MESSAGES, Data, case, chat, listed, message, ok
 from tests.keys import invented
-from toolsync.doctor.model import Effective, Finding
-from toolsync.doctor.remedy import fix
+from toolsync.doctor.model import Effective, Finding, Where
+from toolsync.doctor.remedy import Standing, fix
+from toolsync.errors import KeyMissingError, SecretError
+from toolsync.keyref import KeyRef
+from toolsync.masking import Secret
 from toolsync.probe.network import Network
 from toolsync.profile.reader import read
 
@@ -127,7 +132,7 @@ PRINTED = {
     ),
     "path_missing_v1, not set": (Finding("path_missing_v1"), False, "toolsync apply --tool demo"),
     "path_missing_v1, and nobody knows where": (Finding("path_missing_v1"), True, None),
-    "key_invalid": (Finding("key_invalid"), True, "toolsync key set work"),
+    "key_invalid": (Finding("key_invalid"), True, "toolsync key rotate work && toolsync apply --tool demo"),
     "model_not_found, near": (
         Finding("model_not_found", values={"near": "a b"}),
         True,
@@ -152,9 +157,121 @@ PRINTED = {
 @pytest.mark.parametrize(("finding", "is_set", "expected"), PRINTED.values(), ids=PRINTED)
 def test_what_is_printed(finding: Finding, is_set: bool, expected: str | None) -> None:
     base = "http://localhost:1/v1" if finding.cause == "localhost_ipv6" else "https://gw.example/v1"
-    found = fix(_effective(base), finding, PROFILE, is_set=is_set)
+    found = fix(_effective(base), finding, PROFILE, Standing(is_set=is_set, key=lambda: Secret(KEY)))
     assert (str(found.text) if found else None) == expected
     assert found is None or found.argv in (tuple(shlex.split(str(found.text).split(" && ")[0])[1:]), ())
+
+
+MISSING = KeyMissingError("there is none", hint="Look for it.")
+BROKEN = SecretError("it is broken", hint="Mend it.")
+OWN = Secret(KEY)
+SET, APPLY = "toolsync key set work && toolsync apply --tool demo", "toolsync apply --tool demo"
+
+
+def _passphrased(inner: str) -> str:
+    return f"age:{Path(__file__)}{inner}"
+
+
+BY_SOURCE: dict[str, tuple[str, str, Secret | SecretError, str, str]] = {
+    "keyring, none": ("keyring:k", "key_missing", MISSING, "", SET),
+    "keyring, a key": ("keyring:k", "key_missing", OWN, "", APPLY),
+    "keyring, refused": ("keyring:k", "key_expired", OWN, "", "toolsync key rotate work && toolsync apply --tool demo"),
+    "keyring, and drift": ("keyring:k", "config_drift", MISSING, "", SET),
+    "keyring, shut": ("keyring:k", "config_drift", BROKEN, "", "The key first: it is broken. Mend it."),
+    "variable, unset": ("env:GWK", "key_missing", MISSING, "", "Set GWK to the key where Demo is started"),
+    "variable, refused": ("env:GWK", "key_invalid", OWN, "", "Set GWK to a key that the gateway takes"),
+    "variable, and drift": ("env:GWK", "config_drift", MISSING, "", "Set GWK to the key where Demo is started"),
+    "command, failing": ("command:x", "key_helper_failed", BROKEN, "", "Mend the command that the profile"),
+    "command, and drift": ("command:x", "config_drift", BROKEN, "", "Mend the command that the profile"),
+    "command, refused": ("command:x", "key_invalid", OWN, "", "Replace the key where the profile's own command"),
+    "credential, refused": ("systemd:x", "key_invalid", OWN, "", "Replace the credential x where the service's"),
+    "age, no file": ("age:/nonexistent/k.age", "key_missing", MISSING, "", SET),
+    "age, refused": ("age:/nonexistent/k.age", "key_invalid", OWN, "", SET),
+    "age, no passphrase": (_passphrased("#env:AGEPW"), "key_missing", MISSING, "", "Set AGEPW to the passphrase"),
+    "age, nobody types": (_passphrased(""), "key_helper_failed", BROKEN, "", "Let the profile say where the pass"),
+    "age, its command": (_passphrased("#command:x"), "key_missing", BROKEN, "", "Mend the command that the profile"),
+    "age, another phrase": (_passphrased("#env:AGEPW"), "config_drift", BROKEN, "", "The key first: it is broken."),
+    "a variable that toolsync named": (
+        "keyring:k",
+        "key_env_empty",
+        OWN,
+        "OURS",
+        "Start it as `toolsync exec -- demo`",
+    ),
+    "a variable, and no key": ("keyring:k", "key_env_empty", MISSING, "OURS", SET),
+    "a variable of the tool's own": ("keyring:k", "key_env_empty", OWN, "THEIRS", ""),
+}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the paths in the rows are those of POSIX")
+@pytest.mark.parametrize(("source", "cause", "key", "variable", "expected"), BY_SOURCE.values(), ids=BY_SOURCE)
+def test_a_key_is_mended_where_the_profile_takes_it_from(
+    source: str, cause: str, key: Secret | SecretError, variable: str, expected: str
+) -> None:
+    profile = replace(PROFILE, key=KeyRef.parse(source))
+    standing = Standing(is_set=cause != "config_drift", key=lambda: key, variable="OURS", program="demo")
+    found = fix(_effective(), Finding(cause, values={"variable": variable}), profile, standing)
+    said = str(found.text) if found else ""
+    assert said.startswith(expected)
+    assert bool(said) == bool(expected)
+    if not source.startswith(("keyring", "age")):
+        assert "key set work" not in said  # which refuses
+
+
+def test_what_is_edited_for_all_is_applied_to_all_that_have_it() -> None:
+    standing = Standing(is_set=True, tools=("codex", "demo"))
+    model, url = Finding("model_not_found", values={"near": "n"}), Finding("url_malformed", values={"address": "u"})
+    own = replace(PROFILE, tool={"demo": {"model": "m"}})
+    slot = replace(PROFILE, model="other", models={"small": "m"})
+    asked = ((model, PROFILE), (url, PROFILE), (model, own), (model, slot))
+    found = [fix(_effective(), finding, profile, standing) for finding, profile in asked]
+    every = "toolsync apply --tool demo --tool codex"
+    assert [str(one.text) for one in found if one] == [
+        f"toolsync profile edit work --set model=n && {every}",
+        f"toolsync profile edit work --set base_url=u && {every}",
+        "toolsync profile edit work --set tool.demo.model=n && toolsync apply --tool demo",
+        f"toolsync profile edit work --set models.small=n && {every}",
+    ]
+
+
+def test_a_tool_that_needs_consent_is_told_so() -> None:
+    found = fix(_effective(), Finding("config_drift"), PROFILE, Standing(is_set=True, is_agreed=False))
+    assert found is not None
+    assert (str(found.text), found.argv) == (
+        f"{APPLY} --allow-plaintext",
+        ("apply", "--tool", "demo", "--allow-plaintext"),
+    )
+    assert "a copy in its own file" in str(found.why)
+
+
+ELSEWHERE = {
+    "the shell": (Where("environment", "$USE_OTHER"), "unset USE_OTHER"),
+    "a startup file": (Where("environment", "$USE_OTHER", "/h/.bashrc", 3), "Take USE_OTHER out at ~/.bashrc:3, and"),
+    "another file": (Where("local", "env.USE_OTHER", "/h/s.json", 3), "Take the setting out at ~/.bashrc:3: toolsync"),
+}
+
+
+@pytest.mark.parametrize(("where", "expected"), ELSEWHERE.values(), ids=ELSEWHERE)
+def test_what_toolsync_does_not_set_is_taken_out_at_its_place(where: Where, expected: str) -> None:
+    finding = Finding("base_url_not_honoured", where=where, values={"place": "~/.bashrc:3"})
+    found = fix(_effective(), finding, PROFILE, Standing(is_set=True, writes=False, key=lambda: MISSING))
+    assert str(found.text if found else "").startswith(expected)
+    assert found is not None
+    assert found.argv == ()
+
+
+EXEMPTED = {
+    "no tool of ours takes it": ({}, "", "Run `export NO_PROXY=127.0.0.1,localhost,::1` where Demo is started"),
+    "where the proxy is set": ({}, "~/.bashrc:3", "Put `export NO_PROXY=127.0.0.1,localhost,::1` beside ~/.bashrc:3"),
+    "what was there stays": ({"no_proxy": "a.example"}, "", "Run `export no_proxy=a.example,127.0.0.1,localhost,::1`"),
+}
+
+
+@pytest.mark.parametrize(("environ", "place", "expected"), EXEMPTED.values(), ids=EXEMPTED)
+def test_a_proxy_that_catches_all_is_told_where_it_is_set(environ: dict[str, str], place: str, expected: str) -> None:
+    standing = Standing(is_set=True, environ=environ, proxy_at=place)
+    found = fix(_effective("http://127.0.0.1:8080/v1"), Finding("proxy_captures_loopback"), PROFILE, standing)
+    assert str(found.text if found else "").startswith(expected)
 
 
 LIMITS = {
@@ -166,7 +283,8 @@ LIMITS = {
 @pytest.mark.parametrize(("values", "expected"), LIMITS.values(), ids=LIMITS)
 def test_a_limit_that_toolsync_does_not_set_is_no_matter_of_the_profile(values: dict[str, str], expected: str) -> None:
     finding = Finding("tool_timeout_too_short", values=values)
-    found = fix(_effective("https://gw.example/v1"), finding, PROFILE, is_set=True, takes_timeout=False)
+    standing = Standing(is_set=True, takes=frozenset())
+    found = fix(_effective("https://gw.example/v1"), finding, PROFILE, standing)
     assert found is not None
     assert str(found.text).startswith(expected)
     assert found.argv == ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext, redirect_stdout
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,8 +13,8 @@ import typer
 
 from toolsync import render
 from toolsync.cli.context import Json, Language, Yes, confirmed, run, show
-from toolsync.commands.result import Result
-from toolsync.errors import DeclinedError, UsageError
+from toolsync.commands.result import DONE, Message, Result
+from toolsync.errors import DeclinedError, ToolsyncError, UsageError
 from toolsync.render import screen
 from toolsync.render.screen import Line
 
@@ -23,8 +23,12 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
+Words = list[str]
+"""One command line, behind `toolsync`."""
+Chain = list[Words]
+
 _MOST_ROUNDS = 3
-"""A change of the profile, then the tool: two; one more, for a second thing that is wrong."""
+"""Chains: one more for a second and a third thing that is wrong."""
 
 
 @app.command()
@@ -71,45 +75,96 @@ def doctor(
         show(look(is_client=client))
         return
     mended = _mended(context, look, spoken, yes=yes)
-    show(_with_fixed(look(is_client=True), mended.data["fixed"]) if client else mended)
+    if client:
+        proven = look(is_client=True)
+        data = {**proven.data, "fixed": mended.data["fixed"]}
+        mended = replace(proven, data=data, messages=(*proven.messages, *mended.messages))
+    show(mended)
 
 
 def _mended(context: typer.Context, look: Callable[[], Result], spoken: Spoken, *, yes: bool) -> Result:
-    """What is found, mended as far as commands of ours can, and looked at again."""
+    """What is found, mended as far as commands of ours can, and looked at again; and what is left then."""
     from toolsync.causes import words
 
-    found, done = look(), list[list[str]]()
-    while len(done) < _MOST_ROUNDS:
-        command = next((one for one in _commands(found) if one not in done), None)
-        if command is None:
+    found, tried, done = look(), list[Chain](), list[Words]()
+    stopped: Message | None = None
+    while len(tried) < _MOST_ROUNDS and stopped is None:
+        chain = next((one for one in _chains(found) if one not in tried), None)
+        if chain is None:
             break
         if not run.json:
             screen.stdout().show(render.lines(found))
-        question = words(spoken)["doctor"]["run"].format(command=f"toolsync {shlex.join(command)}")
+        question = words(spoken)["doctor"]["run"].format(command=" && ".join(map(_spelled, chain)))
         if not yes and not confirmed(question):
-            break
-        _run(context, command, yes=yes)
-        done.append(command)
+            return _with_fixed(found, done)
+        tried.append(chain)
+        stopped = _run_all(context, chain, done, spoken, is_asked=not yes)
         found = look()
-    return _with_fixed(found, [{"command": one} for one in done])
+    return _with_fixed(found, done, tuple(_left(found, done, stopped, spoken)))
 
 
-def _with_fixed(found: Result, fixed: Sequence[Mapping[str, Any]]) -> Result:
-    return replace(found, data={**found.data, "fixed": [*fixed]})
+def _with_fixed(found: Result, fixed: Sequence[Words], messages: tuple[Message, ...] = ()) -> Result:
+    data = {**found.data, "fixed": [{"command": one} for one in fixed]}
+    return replace(found, data=data, messages=(*found.messages, *messages))
 
 
-def _commands(found: Result) -> Iterator[list[str]]:
-    """The command of each primary finding that has one; a key is asked for where somebody is there to type it."""
+def _left(found: Result, done: Sequence[Words], stopped: Message | None, spoken: Spoken) -> Iterator[Message]:
+    """What came of it."""
+    from toolsync.sentence import say, tell
+
+    if stopped is not None:
+        yield stopped
+    count = str(len(done))
+    if found.exit_code == DONE:
+        if done:
+            yield Message("note", tell(say("fix_done", count=count), spoken))
+    elif done:
+        yield Message("note", tell(say("fix_left", count=count), spoken))
+    else:
+        yield Message("note", tell(say("fix_nothing"), spoken))
+
+
+def _chains(found: Result) -> Iterator[Chain]:
+    """The commands of each primary finding that has some; a key is asked for where somebody is there to type it."""
     for tool in found.data["tools"]:
-        command = tool["findings"][0]["command"] if tool["findings"] else []
-        if command and tool["state"] != "healthy" and (command[0] != "key" or run.session().is_interactive):
-            yield command
+        first = tool["findings"][0] if tool["findings"] else None
+        if first is None or not first["command"] or tool["state"] == "healthy":
+            continue
+        if first["command"][0] != "key" or run.session().is_interactive:
+            yield [first["command"], *first["then"]]
 
 
-def _run(context: typer.Context, command: list[str], *, yes: bool) -> None:
-    """One of our own command lines, in this run; what it shows is no part of our JSON."""
+def _run_all(
+    context: typer.Context, chain: Chain, done: list[Words], spoken: Spoken, *, is_asked: bool
+) -> Message | None:
+    """The chain up to what fails, which is said."""
+    from toolsync.sentence import say, tell
+
+    for command in chain:
+        run.exit_code = DONE
+        try:
+            _run(context, command, is_asked=is_asked)
+        except ToolsyncError as error:
+            text = tell(say("fix_stopped", command=_spelled(command), reason=error.message), spoken)
+            return Message("problem", text, error.hint)
+        done.append(command)
+        if run.exit_code != DONE:  # it has said why itself
+            return None
+    return None
+
+
+def _run(context: typer.Context, command: Words, *, is_asked: bool) -> None:
+    """One of our own command lines, in this run; what it shows is no part of our JSON.
+
+    The person was asked about the command line as it was shown; without that, `--yes` is no consent to a copy.
+    """
     tree: Any = context.find_root().command
     before = ["--config", str(run.config)] if run.config else []
-    after = ["--yes"] if yes and command[0] == "apply" else []
+    words = command if is_asked else [word for word in command if word != "--allow-plaintext"]
+    after = ["--yes"] if command[0] == "apply" or command[:2] == ["key", "rotate"] else []
     with redirect_stdout(io.StringIO()) if run.json else nullcontext():
-        tree.main(args=[*before, *command, *after], prog_name="toolsync", standalone_mode=False)
+        tree.main(args=[*before, *words, *after], prog_name="toolsync", standalone_mode=False)
+
+
+def _spelled(command: Words) -> str:
+    return f"toolsync {shlex.join(command)}"

@@ -13,16 +13,16 @@ from toolsync.causes import Language, named
 from toolsync.commands.aside import broken
 from toolsync.commands.fitting import remembered_tools
 from toolsync.commands.result import DONE, PROBLEM, Message, Result
+from toolsync.commands.standing import standing
 from toolsync.doctor.checks import findings, saying
 from toolsync.doctor.diagnosis import Probed, diagnosis, is_blocked
 from toolsync.doctor.layers import Standing
 from toolsync.doctor.look import Look, looks
 from toolsync.doctor.model import Credential, Diagnosis, Effective, Finding, State, Where
-from toolsync.doctor.remedy import fix, is_about_key
+from toolsync.doctor.remedy import fix
 from toolsync.doctor.world import World
 from toolsync.errors import ProfileError, ToolsyncError
 from toolsync.masking import Secret, fingerprint
-from toolsync.overlay import facts_named
 from toolsync.registry import Known
 from toolsync.sentence import say, tell
 from toolsync.session import Session
@@ -264,42 +264,22 @@ def _finding(look: Look, finding: Finding, language: Language) -> dict[str, Any]
     session, profile = look.world.session, look.world.profile
     values = {**saying.values(look, finding.where), **finding.values}
     cause = named(finding.cause, language).filled({name: tell(value, language) for name, value in values.items()})
-    mended = finding.fix or fix(
-        look.effective,
-        replace(finding, values=values),
-        profile,
-        is_set=_is_set(look, finding.cause),
-        takes_timeout=_takes_timeout(look),
-    )
+    whole = replace(finding, values=values)
+    mended = fix(look.effective, whole, profile, standing(look, finding))
+    why = (mended.why,) if mended is not None and mended.why is not None else ()
     return {
         "cause": finding.cause,
         "severity": finding.severity,
         "certainty": finding.certainty,
         "title": cause.title,
         "meaning": cause.meaning,
-        "evidence": [_open(tell(line, language)) for line in finding.evidence],
+        "evidence": list(dict.fromkeys(_open(tell(line, language)) for line in (*finding.evidence, *why))),
         "where": _where(finding.where, session) if finding.where is not None else None,
         "remedy": cause.remedy,
         "fix": tell(mended.text, language) if mended is not None else "",
         "command": list(mended.argv) if mended is not None else [],
+        "then": [list(words) for words in mended.then] if mended is not None else [],
     }
-
-
-def _is_set(look: Look, cause: str) -> bool:
-    """Whether the tool has what the profile wants, so that applying it again would change nothing."""
-    if is_about_key(cause) and look.effective.credentials:
-        own = look.world.key
-        return all(one.kind == "command" or one.value == own for one in look.effective.credentials)
-    return all(
-        saying.same(question, getattr(look.effective, question), look.wanted[question])
-        for question in ("base_url", "model")
-        if question in look.wanted
-    )
-
-
-def _takes_timeout(look: Look) -> bool:
-    """Whether a row of the tool's templates says how long it waits."""
-    return any(name.startswith("timeout_") for row in look.tool.files for name in facts_named(row.document.data))
 
 
 def _layer(standing: Standing, session: Session) -> dict[str, Any]:

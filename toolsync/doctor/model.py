@@ -95,15 +95,19 @@ class Effective:
 
 @dataclass(frozen=True)
 class Fix:
-    """What mends it: one command, or one thing that a person does.
+    """What mends it: a chain of commands, or one thing that a person does.
 
     Attributes:
-        text: the command as a person types it, or a sentence where no command can do it.
+        text: the commands as a person types them, or a sentence where no command can do it.
         argv: the words behind `toolsync`, where it is a command of ours that `--fix` may run; else empty.
+        then: those of the commands after it, without which the first one mends nothing.
+        why: what a person should know before; evidence beside what the finding shows.
     """
 
     text: Text
     argv: tuple[str, ...] = ()
+    then: tuple[tuple[str, ...], ...] = ()
+    why: Text | None = None
 
 
 @dataclass(frozen=True)

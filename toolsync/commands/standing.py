@@ -1,0 +1,95 @@
+"""How a tool stands to its profile, as far as it decides what mends the tool."""
+
+from __future__ import annotations
+
+from toolsync import registry
+from toolsync.commands.delivery import ways
+from toolsync.commands.environment import by_variable
+from toolsync.commands.holders import applied
+from toolsync.doctor.checks import saying
+from toolsync.doctor.look import Look
+from toolsync.doctor.model import Finding, Where
+from toolsync.doctor.remedy import OF_ADDRESS, Standing, is_about_key
+from toolsync.document import parse_path
+from toolsync.errors import ToolsyncError
+from toolsync.overlay import facts_named
+from toolsync.profile import Profile
+
+
+def standing(look: Look, finding: Finding) -> Standing:
+    """How the tool stands to its profile, where the finding is what is to be mended."""
+    profile = look.world.profile
+    return Standing(
+        is_set=_is_set(look, finding.cause),
+        takes=frozenset(name for row in look.tool.files for name in facts_named(row.document.data)),
+        writes=_writes(look, finding.where),
+        is_agreed=profile is None or _is_agreed(look, profile),
+        tools=_tools(look, profile) if profile is not None else (),
+        variable=_variable(look, profile) if profile is not None else "",
+        program=next(iter(look.tool.commands), ""),
+        environ=look.environ,
+        proxy_at=_proxy_at(look) if finding.cause == "proxy_captures_loopback" else "",
+        key=lambda: look.world.key,
+    )
+
+
+def _is_set(look: Look, cause: str) -> bool:
+    """Whether the tool has what the profile wants, so that applying it again would change nothing."""
+    if is_about_key(cause) and look.effective.credentials:
+        own = look.world.key
+        return all(one.kind == "command" or one.value == own for one in look.effective.credentials)
+    questions = ("base_url",) if cause in OF_ADDRESS else ("base_url", "model")
+    return all(
+        saying.same(question, getattr(look.effective, question), look.wanted[question])
+        for question in questions
+        if question in look.wanted
+    )
+
+
+def _writes(look: Look, where: Where | None) -> bool:
+    """Whether toolsync sets, or takes out, what stands there."""
+    if where is None or where.layer == "environment":
+        return where is None
+    one = next((one for one in look.layers if one.layer.name == where.layer), None)
+    mount = parse_path(one.layer.at) if one is not None and one.layer.at else ()
+    edits = look.edits.get(one.layer.overlay, ()) if one is not None else ()
+    slot = parse_path(where.slot)
+    return any((*mount, *edit.path) == slot[: len(mount) + len(edit.path)] for edit in edits)
+
+
+def _is_agreed(look: Look, profile: Profile) -> bool:
+    """Whether the tool's file may hold a copy of the key, or holds none."""
+    if profile.plaintext != "ask" or look.world.memory.copies.get(look.tool.name) == profile.name:
+        return True
+    try:
+        return next(iter(ways(look.tool, profile)), "") != "plaintext"
+    except ToolsyncError:  # a way that the tool does not have, which `apply` says
+        return True
+
+
+def _tools(look: Look, profile: Profile) -> tuple[str, ...]:
+    """The tools that are set to the profile."""
+    known = registry.tools(look.world.session.config.parent)
+    return tuple(sorted(applied(look.world.memory, known).get(profile.name, ())))
+
+
+def _variable(look: Look, profile: Profile) -> str:
+    """The variable that the tool's settings name for the key, as toolsync writes them."""
+    try:
+        is_so = by_variable(profile, look.tool)
+    except ToolsyncError:
+        return ""
+    fact = look.world.facts(look.tool.name).get("key_variable") if is_so else None
+    return str(fact.value) if fact is not None else ""
+
+
+def _proxy_at(look: Look) -> str:
+    """The line that sets the proxy which is on the way."""
+    scheme = look.effective.url.partition(":")[0]
+    names = (f"{scheme}_proxy", f"{scheme}_proxy".upper(), "all_proxy", "ALL_PROXY")
+    name = next((name for name in names if look.environ.get(name)), "")
+    stated = look.variables.get(name)
+    if stated is not None:
+        return saying.at_line(look, stated)
+    line = look.world.set_at(name) if name else None
+    return saying.at_line(look, Where("environment", f"${name}", line.file, line.line)) if line is not None else ""
