@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-import ssl
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from dataclasses import replace
 from pathlib import Path
-from threading import Thread
 from typing import NoReturn
 
 import pytest
-import trustme
 
+from tests.https_site import Site, running
 from tests.keys import invented
 from toolsync import key_print
 from toolsync.commands import profile as verbs
@@ -321,47 +318,10 @@ def test_a_hash_is_no_word_on_a_file(session: Session) -> None:
 # From an address
 
 
-@dataclass
-class Site:
-    """A server that encrypts, and what it answers."""
-
-    url: str = ""
-    roots: Path = field(default_factory=Path)
-    status: int = 200
-    headers: dict[str, str] = field(default_factory=dict)
-    body: bytes = TEAM.encode()
-    asked: list[dict[str, str]] = field(default_factory=list)
-
-
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
-    found = Site(roots=tmp_path / "roots.pem")
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            found.asked.append(dict(self.headers))
-            self.send_response(found.status)
-            for name, value in {"Content-Length": str(len(found.body)), **found.headers}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(found.body)
-
-        def log_message(self, format: str, *args: object) -> None:
-            """Nothing: a test's output is its own."""
-
-    authority = trustme.CA()
-    found.roots.write_bytes(authority.cert_pem.bytes())
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    authority.issue_cert("127.0.0.1").configure_cert(context)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.socket = context.wrap_socket(server.socket, server_side=True)
-    found.url = f"https://127.0.0.1:{server.server_port}/toolsync.toml"
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield found
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with running(tmp_path, TEAM.encode()) as found:
+        yield found
 
 
 @pytest.fixture

@@ -122,6 +122,7 @@ def plan(session: Session, order: Order) -> Rotation:
 
     Raises:
         KeyMissingError: there is no key from before.
+        ProfileError: a profile that is in use cannot be had from its shared file.
         SecretError: the keyring does not answer.
         DocumentError, FileError: a file with a copy cannot be read or written; names it.
         PlanRefusedError: the result would do harm.
@@ -136,6 +137,8 @@ def plan(session: Session, order: Order) -> Rotation:
     known, profiles = registry.tools(session.config.parent), session.profiles()
     held, set_now = holders(memory, known), applied(memory, known)
     in_use = {profiles.get(order.profile).name, memory.profile, *set_now}
+    for name in profiles.missing.keys() & in_use:  # whose tools may have this key, and would be left on the old one
+        raise profiles.missing[name]
     using = tuple(one for one in users(reference, profiles.profiles) if one.name in in_use)
     files = _together([plan_apply(fresh, Wish(one.name, held[one.name])) for one in using if one.name in held])
     files = files or Plan(None, (), (), {}, (), memory)
