@@ -8,7 +8,7 @@ from toolsync.bench.metrics import percentile, summary
 from toolsync.bench.record import Record, Rung
 from toolsync.value import frozen
 
-_MOST_DOTS = 40
+MOST_DOTS = 40
 
 
 @frozen
@@ -32,23 +32,28 @@ class Box:
     beyond: tuple[float, ...]
 
 
-def box(values: Sequence[float]) -> Box | None:
-    """The box of values, by the percentiles of the table; None without any."""
+def box(values: Sequence[float], dots: int = MOST_DOTS) -> Box | None:
+    """The box of values, by the percentiles of the table; None without any.
+
+    Args:
+        values: in any order.
+        dots: so many stand beyond each whisker at most; two or more.
+    """
     if not values:
         return None
     ordered = sorted(values)
     p10, p25, p50, p75, p90 = (percentile(ordered, percent) for percent in (10, 25, 50, 75, 90))
     below = [value for value in ordered if value < p10]
     above = [value for value in ordered if value > p90]
-    return Box(p10, p25, p50, p75, p90, (*_thinned(below), *_thinned(above)))
+    return Box(p10, p25, p50, p75, p90, (*_thinned(below, dots), *_thinned(above, dots)))
 
 
-def _thinned(ordered: Sequence[float]) -> Sequence[float]:
+def _thinned(ordered: Sequence[float], room: int) -> Sequence[float]:
     """Some of them, the first and the last among these."""
-    if len(ordered) <= _MOST_DOTS:
+    if len(ordered) <= room:
         return ordered
-    step = (len(ordered) - 1) / (_MOST_DOTS - 1)
-    return [ordered[round(index * step)] for index in range(_MOST_DOTS)]
+    step = (len(ordered) - 1) / (room - 1)
+    return [ordered[round(index * step)] for index in range(room)]
 
 
 def ttft_values(rung: Rung) -> Sequence[float]:
@@ -88,14 +93,14 @@ class Track:
     points: tuple[tuple[float, float], ...]
 
 
-_MOST_SAMPLES = 400
-"""Of one GPU in one run; the highest of each stretch stays, for a peak is what one looks for."""
+_MOST_SAMPLES = 3000
+"""Of one run, all GPUs together; the highest of each stretch stays, for a peak is what one looks for."""
 
 
 def tracks(record: Record) -> Sequence[Track]:
     """GPU memory over time, rung by rung; what lies between rungs was not measured."""
     begin = record.rungs[0].started_ns if record.rungs else 0
-    room = max(2, _MOST_SAMPLES // max(1, len(record.rungs)))
+    room = max(2, _MOST_SAMPLES // max(1, sum(len(rung.gpus) for rung in record.rungs)))
     found = []
     for rung in record.rungs:
         offset = (rung.started_ns - begin) / 1e9

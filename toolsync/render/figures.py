@@ -14,6 +14,7 @@ from typing import Any
 
 from toolsync.bench.comparison import METRICS
 from toolsync.bench.outline import (
+    MOST_DOTS,
     Box,
     Points,
     Track,
@@ -132,6 +133,9 @@ _READ_BOXES = (
     " dots: requests beyond them. The scale need not begin at 0."
 )
 _READ_GAPS = _READ_BOXES.replace("requests", "gaps")
+_MOST_DOTS = 1000
+"""On each side of the boxes of a figure: a long ladder makes no heavy page."""
+_MOST_NAMED = 8
 _WIDE_RANGE = 12
 _LEAST_MS = 0.01
 """Lower, a scale in powers of ten would show little else."""
@@ -172,10 +176,11 @@ class Pen:
 
         def onto(axes: Any) -> None:
             seen: list[float] = []
+            dots = max(2, min(MOST_DOTS, _MOST_DOTS // (len(steps) * len(drawn) or 1)))
             for number, one in enumerate(drawn):
                 shift = (number - (len(drawn) - 1) / 2) * 0.36
                 for rung in one.record.rungs:
-                    found = box(values(rung))
+                    found = box(values(rung), dots)
                     if found is not None:
                         _one_box(axes, steps.index(rung.concurrency) + shift, found, one)
                         seen += [found.p10, found.p90, *found.beyond]
@@ -221,7 +226,7 @@ class Pen:
             panels[-1].set_xlabel("seconds")
             lines = {str(line.get_label()): line for axes in panels for line in axes.get_lines()}
             named = {label: line for label, line in sorted(lines.items()) if label.startswith("GPU")}
-            if len(named) > 1:
+            if 1 < len(named) <= _MOST_NAMED:
                 panels[0].legend(named.values(), named, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)
 
         text = "Each band is a rung, named by its concurrency; the scale need not begin at 0."

@@ -36,6 +36,7 @@ def cleaned(raw: bytes, name: str, title: str) -> str:
 
 _DECLARATION = re.compile(r"\s*([a-z-]+)\s*:\s*([^;]+?)\s*(?:;|$)")
 _LINK = "{http://www.w3.org/1999/xlink}href"
+_LONG_NUMBER = re.compile(r"\d+\.\d{3,}")
 _OWN = re.compile(r"url\(#([^)]+)\)")
 
 
@@ -52,8 +53,13 @@ def _plain(given: Mapping[str, str], name: str) -> dict[str, str]:
         told["href"] = f"#{name}-{told[_LINK].removeprefix('#')}"
     if "id" in told:
         told["id"] = f"{name}-{told['id']}"
-    told = {key: _OWN.sub(rf"url(#{name}-\1)", value) for key, value in told.items()}
+    told = {key: _OWN.sub(rf"url(#{name}-\1)", _short(value)) for key, value in told.items()}
     return {key: value for key, value in told.items() if key not in ("style", "version", _LINK)}
+
+
+def _short(value: str) -> str:
+    """Numbers to a hundredth of a point: what matplotlib says beyond is half of the file."""
+    return " ".join(_LONG_NUMBER.sub(lambda found: f"{float(found[0]):.2f}", value).split())
 
 
 def _drop_unused_ids(root: Any) -> None:
