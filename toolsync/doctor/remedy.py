@@ -255,22 +255,28 @@ def _replaced(effective: Effective, profile: Profile, standing: Standing, *, is_
 
 
 def _source(effective: Effective, profile: Profile, standing: Standing, error: SecretError) -> Fix:
-    """What stands in the way of having the profile's key at all."""
-    why = reported(error.message)
+    """What stands in the way of having the profile's key at all; after it a copy of the key is written."""
     reference = profile.key
     is_missing = isinstance(error, KeyMissingError)
-    if reference.kind == "keyring" and is_missing:
+    if is_missing and (reference.kind == "keyring" or (reference.kind == "age" and not file_of(reference).exists())):
         return _replaced(effective, profile, standing, is_there=False)
-    if reference.kind == "age" and is_missing and not file_of(reference).exists():
-        return _replaced(effective, profile, standing, is_there=False)
+    is_fetched = bool(effective.credentials) and all(one.kind == "command" for one in effective.credentials)
+    first = _sourced(effective, profile, standing, error)
+    if is_fetched or standing.variable:
+        return Fix(first, why=reported(error.message))
+    return Fix(say("and_then", first=first, command=_spelled(_apply(effective))), why=reported(error.message))
+
+
+def _sourced(effective: Effective, profile: Profile, standing: Standing, error: SecretError) -> Text:
+    reference = profile.key
     if reference.kind == "age":
-        return Fix(_passphrase(profile, error), why=why)
+        return _passphrase(profile, error)
     if reference.kind == "env":
         program = standing.program or "PROGRAM"
-        return Fix(say("set_variable", variable=reference.name, called=effective.called, program=program), why=why)
+        return say("set_variable", variable=reference.name, called=effective.called, program=program)
     if reference.kind == "command":
-        return Fix(say("mend_command", profile=profile.name), why=why)
-    return Fix(say("key_first", reason=why, hint=reported(error.hint)))
+        return say("mend_command", profile=profile.name)
+    return say("key_first", reason=reported(error.message), hint=reported(error.hint))
 
 
 def _passphrase(profile: Profile, error: SecretError) -> Text:

@@ -1,0 +1,137 @@
+"""What doctor prints on a machine with the shipped tools: a way out that mends it, and `--fix` that goes all of it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+
+import pytest
+
+from tests.acceptance.machine import KEY, Machine
+from toolsync.loopback import LoopbackGateway
+
+CLAUDE, CODEX, CLINE = ".claude/settings.json", ".codex/config.toml", ".cline/data/secrets.json"
+COPIED = '\n[profiles.work.tool.codex]\nkey_way = "plaintext"\n'
+
+
+def _applied(
+    machine: Machine, gateway: LoopbackGateway, tool: str, rest: str = "", *, key: str = "keyring:work"
+) -> None:
+    machine.profile(rest, base_url=gateway.base_url, key=key)
+    ran = machine.toolsync("apply", "--tool", tool, "--yes", "--allow-plaintext")
+    assert ran.code == 0, ran.err
+
+
+def _variable_gone(machine: Machine, gateway: LoopbackGateway) -> str:
+    machine.write(CODEX, "")
+    machine.environ["GWK"] = KEY
+    _applied(machine, gateway, "codex", COPIED, key="env:GWK")
+    del machine.environ["GWK"]
+    machine.write(CODEX, machine.read(CODEX).replace(KEY, "sk-other-key-0123456789abcdef"))
+    return "codex"
+
+
+def _command_gone(machine: Machine, gateway: LoopbackGateway) -> str:
+    machine.write(CODEX, "")
+    program = machine.write("print-key", f"#!/bin/sh\necho {KEY}\n")
+    program.chmod(0o700)
+    _applied(machine, gateway, "codex", key=f"command:{program}")
+    program.unlink()
+    return "codex"
+
+
+def _other_cloud(machine: Machine, gateway: LoopbackGateway) -> str:
+    machine.write(CLAUDE, "{}")
+    machine.environ["GWK"] = KEY
+    _applied(machine, gateway, "claude-code", key="env:GWK")
+    machine.environ["CLAUDE_CODE_USE_BEDROCK"] = "1"
+    return "claude-code"
+
+
+def _named_variable(machine: Machine, gateway: LoopbackGateway) -> str:
+    machine.write(CODEX, "")
+    _applied(machine, gateway, "codex", '\n[profiles.work.tool.codex]\nkey_way = "env"\n')
+    return "codex"
+
+
+def _reference(machine: Machine, gateway: LoopbackGateway) -> str:
+    machine.write(CLINE, json.dumps({"openAiApiKey": "${RELAY_KEY}"}))
+    machine.profile(base_url=gateway.base_url)
+    return "cline"
+
+
+def _set(name: str) -> Callable[[Machine], None]:
+    return lambda machine: machine.environ.update({name: KEY})
+
+
+def _written(machine: Machine) -> None:
+    machine.write("print-key", f"#!/bin/sh\necho {KEY}\n").chmod(0o700)
+
+
+def _unset(machine: Machine) -> None:
+    del machine.environ["CLAUDE_CODE_USE_BEDROCK"]
+
+
+def _nothing(_machine: Machine) -> None:
+    """The command that is printed is all."""
+
+
+ROWS = {
+    "a variable that is gone": (_variable_gone, "Set GWK to the key", _set("GWK")),
+    "a command that is gone": (_command_gone, "Mend the command that the profile takes it from", _written),
+    "another cloud, by a variable": (_other_cloud, "unset CLAUDE_CODE_USE_BEDROCK", _unset),
+    "a variable that toolsync named": (
+        _named_variable,
+        "Start it as `toolsync exec -- codex`, which sets TOOLSYNC_API_KEY",
+        _set("TOOLSYNC_API_KEY"),
+    ),
+    "a reference, and no consent yet": (_reference, "toolsync apply --tool cline --allow-plaintext", _nothing),
+}
+
+
+@pytest.mark.parametrize(("broken", "expected", "by_hand"), ROWS.values(), ids=ROWS)
+def test_what_the_arrow_says_mends_it(
+    machine: Machine,
+    gateway: LoopbackGateway,
+    broken: Callable[..., str],
+    expected: str,
+    by_hand: Callable[[Machine], None],
+) -> None:
+    tool = broken(machine, gateway)
+    said = machine.toolsync("doctor", tool, "--json").json["data"]["tools"][0]["findings"][0]["fix"]
+    assert said.startswith(expected)
+    by_hand(machine)
+    printed = re.search(r"toolsync (apply [a-z -]+)", said)
+    if printed is not None:
+        machine.toolsync(*printed[1].split(), "--yes")
+    after = machine.toolsync("doctor", tool)
+    assert after.code == 0, after.out
+
+
+def test_fix_goes_the_whole_chain(machine: Machine, gateway: LoopbackGateway) -> None:
+    machine.environ["GWK"] = KEY
+    machine.write(CLAUDE, "{}")
+    _applied(machine, gateway, "claude-code", key="env:GWK")
+    settings = json.loads(machine.read(CLAUDE))
+    settings["env"]["API_TIMEOUT_MS"] = "60"
+    machine.write(CLAUDE, json.dumps(settings))
+    ran = machine.toolsync("doctor", "claude-code", "--fix", "--yes", "--json")
+    assert [one["command"][0] for one in ran.json["data"]["fixed"]] == ["profile", "apply"]
+    assert [message["text"] for message in ran.json["messages"]] == [
+        "`--fix` ran 2 command lines, and nothing is wrong any more"
+    ]
+    assert ran.code == 0
+
+
+def test_fix_that_can_run_nothing_says_so(machine: Machine, gateway: LoopbackGateway) -> None:
+    ran = machine.toolsync("doctor", _other_cloud(machine, gateway), "--fix", "--yes")
+    assert ran.code == 1
+    assert "`--fix` can run none of this" in ran.out
+
+
+def test_fix_stops_where_consent_is_missing_and_says_what_is_left(machine: Machine, gateway: LoopbackGateway) -> None:
+    ran = machine.toolsync("doctor", _reference(machine, gateway), "--fix", "--yes")
+    assert ran.code == 1
+    assert "--allow-plaintext" in ran.out
+    assert KEY not in machine.read(CLINE)
