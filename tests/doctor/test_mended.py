@@ -82,6 +82,21 @@ def test_what_is_printed_mends_it(tmp_path: Path, cause: str, row: Data) -> None
     assert (after.code, after.causes) == (0, [])
 
 
+def test_where_nobody_listens_the_file_with_the_address_and_the_whole_chain_are_told(tmp_path: Path) -> None:
+    row = case(ok(chat()), others={"old": {"type": "closed"}}, base_url="http://{old}/v1")
+    with realised(tmp_path, row) as stage:
+        found = diagnosed(stage).findings[0]
+    assert (found["cause"], found["where"]["slot"]) == ("connection_refused", "baseUrl")
+    assert found["remedy"].endswith("`toolsync profile edit --set base_url=ADDRESS`, then `toolsync apply`.")
+
+
+def test_an_old_address_where_nobody_listens_is_set_anew(tmp_path: Path) -> None:
+    with realised(tmp_path, _set_to(baseUrl="http://{old}/v1")) as stage:
+        found = diagnosed(stage).findings[0]
+    assert found["cause"] == "connection_refused"
+    assert found["fix"].startswith("toolsync apply --tool demo")
+
+
 def _typed(stage: Stage, command: str) -> None:
     program, *words = shlex.split(command)
     assert program == "toolsync"
