@@ -57,12 +57,12 @@ RUNNING: dict[str, tuple[Process, dict[str, str], list[tuple[str, str]]]] = {
     "older, with the old address": (
         running(APPLIED - 60, {"ANTHROPIC_BASE_URL": OLD}),
         {},
-        [("tool_not_restarted", "sure")],
+        [("tool_not_restarted", "likely")],
     ),
     "older, with another key": (
         running(APPLIED - 60, {"ANTHROPIC_BASE_URL": NEW, "ANTHROPIC_AUTH_TOKEN": OTHER}),
         {},
-        [("tool_not_restarted", "sure")],
+        [("tool_not_restarted", "likely")],
     ),
     "older, with the new values": (
         running(APPLIED - 60, {"ANTHROPIC_BASE_URL": f"{NEW}/", "ANTHROPIC_AUTH_TOKEN": KEY}),
@@ -90,6 +90,24 @@ def test_a_program_that_runs(
     home.write(SETTINGS)
     remember(home, "claude-code", CLAUDE)
     assert causes(home, "processes") == expected
+
+
+HELD = {
+    # whether the settings set that variable, and what an old value of it then amounts to
+    "overridden by the settings, which it takes up while it runs": ({"ANTHROPIC_AUTH_TOKEN": KEY}, "info"),
+    "before the settings' own command": ({}, "warning"),
+}
+
+
+@pytest.mark.parametrize(("variables", "severity"), HELD.values(), ids=HELD)
+def test_an_old_value_counts_where_nothing_is_set_over_it(
+    tmp_path: Path, variables: dict[str, str], severity: str
+) -> None:
+    home = Home(tmp_path, processes=[running(APPLIED - 60, {"ANTHROPIC_AUTH_TOKEN": OTHER})])
+    home.write({CLAUDE: json.dumps({"env": {"ANTHROPIC_BASE_URL": NEW, **variables}, "apiKeyHelper": f"echo {KEY}"})})
+    remember(home, "claude-code", CLAUDE)
+    (finding,) = CHECKS["processes"](home.look("claude-code"))
+    assert (finding.cause, finding.severity) == ("tool_not_restarted", severity)
 
 
 def test_without_a_record_the_files_time_of_change_is_the_hint(tmp_path: Path) -> None:

@@ -30,6 +30,10 @@ _MOST_SKEW_SECONDS = 300
 """Certificates and signed requests begin to suffer from more."""
 
 
+_OF_HOST = frozenset({"dns_failure", "connection_refused", "tls_hostname_mismatch", "wrong_loopback", "localhost_ipv6"})
+"""Causes of the way there that lie in the host or the port of the address."""
+
+
 @dataclass(frozen=True)
 class Probed:
     """What asking the gateway came to; shared by all programs that ask the same."""
@@ -166,8 +170,14 @@ def _placed(finding: Finding, effective: Effective) -> Finding:
     where = {"key": of_key, "address": wheres.get("base_url")}.get(group)
     if finding.cause.startswith("model_"):
         where = wheres.get("model")
+    if finding.cause in _OF_HOST:
+        where = wheres.get("base_url")
     if finding.cause == "tool_timeout_too_short":
         where = of_timeout
+    if finding.cause.startswith("proxy_"):
+        where = wheres.get("proxy")
+        variable = where.slot.rpartition(".")[2].removeprefix("$") if where is not None else ""
+        return replace(finding, where=where, values={**finding.values, **({"variable": variable} if variable else {})})
     return replace(finding, where=where)
 
 

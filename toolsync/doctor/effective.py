@@ -14,7 +14,7 @@ from toolsync.doctor.model import Credential, Effective
 from toolsync.document import KeyPath, Value, parse_path
 from toolsync.document import data as _data
 from toolsync.masking import Secret, holds_key_shape, looks_secret
-from toolsync.probe.network import Network
+from toolsync.probe.network import Network, proxy_variable
 from toolsync.tool import slot
 from toolsync.trace import CREDENTIALS, Answer, path_of
 
@@ -33,6 +33,7 @@ def effective(look: Look) -> Effective:
     headers = _headers(look)
     credentials = (*_credentials(look), *_in_headers(look, headers))
     taken = {credential.header for credential in credentials}
+    network, proxied = Network.of({}, look.environ, base_url), proxy_variable(look.environ, base_url)
     return Effective(
         tool=look.tool.name,
         reader=look.reader.name,
@@ -47,8 +48,11 @@ def effective(look: Look) -> Effective:
         streams=request.streams and _value(found, "stream").lower() not in ("false", "0", "no", "off"),
         limit_name=request.limit,
         falls_back=request.falls_back,
-        network=Network.of({}, look.environ, base_url),
-        wheres={question: look.where(answer) for question, answer in found.items() if answer.value},
+        network=network,
+        wheres={
+            **{question: look.where(answer) for question, answer in found.items() if answer.value},
+            **({"proxy": look.where_variable(proxied)} if base_url and network.proxy_for(base_url) else {}),
+        },
         wanted=look.wanted,
     )
 

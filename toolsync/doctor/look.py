@@ -99,13 +99,14 @@ class Look:
         """Where the answer stands."""
         one = self.seen(answer)
         if answer.slot.startswith("$"):
-            return self._of_variable(answer.slot[1:])
+            return self.where_variable(answer.slot[1:])
         if one is not None and one.environ is not None:
-            return self._of_variable(str(answer.path[-1]) if answer.path else "")
+            return self.where_variable(str(answer.path[-1]) if answer.path else "")
         line = one.line(answer) if one else None
         return Where(answer.layer, answer.slot, answer.file, line)
 
-    def _of_variable(self, name: str) -> Where:
+    def where_variable(self, name: str) -> Where:
+        """Where a variable that it sees is set."""
         stated = self.variables.get(name)
         if stated is not None:
             return stated

@@ -131,10 +131,11 @@ def _faulty(talk: Talk, exchange: Exchange) -> Inquiry:
 
 def _captured(talk: Talk, asked: Exchange) -> Inquiry | None:
     """Whether it is the proxy on the way that answers for the gateway."""
-    if not talk.is_proxied or not _is_gateways_fault(asked):
+    is_odd = asked.cause in _OF_THE_PATH  # a proxy that takes the request for one to itself
+    if not talk.is_proxied or not (is_odd or _is_gateways_fault(asked)):
         return None
     direct = talk.list_models(what="no proxy", network=replace(talk.request.network, proxy=""))
-    if direct.status is None or _is_gateways_fault(direct):
+    if direct.status is None or _is_gateways_fault(direct) or (is_odd and direct.cause in _OF_THE_PATH):
         return None
     values = talk.values(asked)
     return Inquiry(cause="proxy_captures_loopback", certainty="sure" if direct.is_ok else "likely", values=values)

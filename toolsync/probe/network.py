@@ -44,9 +44,8 @@ class Network:
     @classmethod
     def of(cls, table: Mapping[str, object], environ: Mapping[str, str], url: str) -> Network:
         """The way that a profile's `[network]` table says, and where it is silent the environment."""
-        scheme = urlsplit(url.strip()).scheme.lower() or "https"
         return cls(
-            proxy=str(table.get("proxy") or _first(environ, f"{scheme}_proxy", "all_proxy")),
+            proxy=str(table.get("proxy") or environ.get(proxy_variable(environ, url), "")),
             no_proxy=str(table.get("no_proxy") or _first(environ, "no_proxy")),
             ca_bundle=str(table.get("ca_bundle") or _first(environ, "ssl_cert_file", "node_extra_ca_certs")),
         )
@@ -193,7 +192,17 @@ def _read(answer: httpx.Response) -> bytes:
     return bytes(body)
 
 
+def proxy_variable(environ: Mapping[str, str], url: str) -> str:
+    """The variable that says which proxy a request for `url` takes; "" where none does."""
+    scheme = urlsplit(url.strip()).scheme.lower() or "https"
+    return _set(environ, f"{scheme}_proxy", "all_proxy")
+
+
 def _first(environ: Mapping[str, str], *names: str) -> str:
+    return environ.get(_set(environ, *names), "")
+
+
+def _set(environ: Mapping[str, str], *names: str) -> str:
     """The first of these variables that is set, in lower case before upper case, as curl and Python look."""
     spelled = [spelling for name in names for spelling in (name, name.upper())]
-    return next((environ[name] for name in spelled if environ.get(name)), "")
+    return next((name for name in spelled if environ.get(name)), "")

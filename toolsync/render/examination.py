@@ -110,7 +110,7 @@ def _details(one: Data, words: Data, states: Data) -> Iterator[Line]:
     if request["timeout_seconds"] is not None:
         rows.append((words["timeout"], f"{request['timeout_seconds']:g} s", _at(request, "timeout_ms")))
     if request["proxy"]:
-        rows.append((words["proxy"], request["proxy"], ""))
+        rows.append((words["proxy"], request["proxy"], _at(request, "proxy")))
     yield Line("")
     yield from columns(rows, ("", words["asks"], words["where"]))
     yield Line("")

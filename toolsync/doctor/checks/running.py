@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from toolsync.doctor.checks.saying import address, place, same, values
@@ -33,7 +34,10 @@ def mains(processes: Sequence[Process]) -> list[Process]:
 
 
 def _held(look: Look, process: Process, environ: Mapping[str, str] | None) -> Finding | None:
-    """It started before the change, and its own environment says something else than the settings do now."""
+    """It started before the change, and its own environment says something else than the settings do now.
+
+    One that takes up its settings while it runs, and has that variable from them, is most likely well.
+    """
     changed, here = _changed(look), look.world.session.places.environ  # what we have too, a new start would not mend
     if environ is None or process.started is None or changed is None or process.started >= changed[0]:
         return None
@@ -46,7 +50,9 @@ def _held(look: Look, process: Process, environ: Mapping[str, str] | None) -> Fi
                     _started(look, process, changed[0] - process.started, changed[1]),
                     _holding(question, name, old),
                 ]
-                return _finding(look, process, "tool_not_restarted", lines, variable=name)
+                found = _finding(look, process, "tool_not_restarted", lines, variable=name)
+                is_over = look.tool.processes[look.reader.name].is_live and name in look.variables
+                return replace(found, certainty="likely", weight="info") if is_over else found
     return None
 
 
