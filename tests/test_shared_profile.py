@@ -224,11 +224,15 @@ BAD: dict[str, tuple[str | bytes, str]] = {
     "no UTF-8": (b'[profiles.work]\nmodel = "\xff"\n', "~/team/toolsync.toml:2:"),
     "a NUL": (b"\0", "~/team/toolsync.toml:1:1: "),
     "an escape character": ('[profiles.work]\nmodel = "\\u001b[2J"\n', "~/team/toolsync.toml:2: profiles.work.model: "),
-    "too much": ("#" * (shared.LIMIT_BYTES + 1), "~/team/toolsync.toml has more than 262,144 bytes"),
-    "lists in lists": ("a = " + "[" * 100_000, "~/team/toolsync.toml"),
-    "tables in tables": ("a = " + "{b=" * 50_000, "~/team/toolsync.toml"),
-    "keys in keys": ("a." * 100_000 + "b = 1", "~/team/toolsync.toml"),
-    "lacking a model": (
+    "too much": ("#" * (shared.LIMIT_BYTES + 1), "~/team/toolsync.toml has more than 32,768 bytes"),
+    "lists in lists": ("a = " + "[" * 30_000, "~/team/toolsync.toml"),
+    "tables in tables": ("a = " + "{b=" * 10_000, "~/team/toolsync.toml"),
+    "keys in keys": ("a." * 15_000 + "b = 1", "~/team/toolsync.toml"),
+    "many mistakes": (
+        "".join(f"a{n} = 1\n" for n in range(3000)),
+        "~/team/toolsync.toml:1: a0: there is no such field",
+    ),
+    "lacking a key": (
         '[profiles.work]\nbase_url = "https://gateway.example"\n',
         "with what is shared, profiles.team: 'key' is missing",
     ),
@@ -310,6 +314,14 @@ def test_a_profile_of_one_s_own_has_nothing_to_agree_to(session: Session) -> Non
         trusting.plan(session, "a", None)
 
 
+def test_of_many_mistakes_the_first_ten_are_named(session: Session) -> None:
+    _share(session, "".join(f"a{n} = 1\n" for n in range(30)))
+    with pytest.raises(ProfileError) as caught:
+        session.profiles().get()
+    lines = caught.value.message.splitlines()
+    assert (len(lines), lines[-1]) == (11, "~/team/toolsync.toml: and 20 more")
+
+
 def test_a_hash_is_no_word_on_a_file(session: Session) -> None:
     with pytest.raises(UsageError, match="is for a profile from an address"):
         trusting.plan(session, "team", "0" * 64)
@@ -371,6 +383,13 @@ def test_what_has_changed_is_refused_until_its_hash_is_named(addressed: Session,
     assert addressed.profiles().get().base_url == "https://other.example/api"
 
 
+@pytest.mark.parametrize("sha256", ["", "0", "A" * 64, "../../other", f"{'0' * 64}\n"])
+def test_what_is_no_hash_is_not_gone_by(addressed: Session, site: Site, sha256: str) -> None:
+    with pytest.raises(UsageError, match="is no SHA-256"):
+        trusting.plan(addressed, None, sha256)
+    assert site.asked == []
+
+
 def test_what_is_kept_and_no_longer_has_its_hash_is_not_used(addressed: Session) -> None:
     _trust(addressed)
     kept = next((addressed.config.parent / "shared").iterdir())
@@ -386,7 +405,7 @@ ANSWERS: dict[str, tuple[Answer, str]] = {
     "a redirect": ((302, {"Location": "https://evil.example/"}, b""), r"answers with a redirect \(302\)"),
     "nothing there": ((404, {}, b""), "answers with status 404"),
     "an empty file": ((200, {}, b""), "has the hash e3b0c44"),
-    "too much": ((200, {}, b"#" * (2 * 2**20)), "has more than 262,144 bytes"),
+    "too much": ((200, {}, b"#" * (2 * 2**20)), "has more than 32,768 bytes"),
     "half of it": ((200, {"Content-Length": "100000"}, b"#"), "has the hash "),
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,11 +20,13 @@ from toolsync.probe.network import Network, Response, send
 from toolsync.profile import editor, shared
 from toolsync.profile.reader import read
 from toolsync.profile.shared import Shared, Source
+from toolsync.profile.wording import one_line
 from toolsync.sentence import tell
 from toolsync.session import Session
 from toolsync.sharing import Desk
 from toolsync.value import frozen
 
+_HASH = re.compile(r"[0-9a-f]{64}")
 _OK = 200
 _REDIRECTS = range(300, 400)
 
@@ -81,6 +84,8 @@ def plan(session: Session, name: str | None, sha256: str | None) -> Planned:
         if sha256 is not None:
             raise UsageError("`--sha256` is for a profile from an address", hint="Leave it out.")
         return _planned(user, user.desk.found(name, own))
+    if sha256 is not None and not _HASH.fullmatch(sha256):
+        raise UsageError(f"'{one_line(sha256)}' is no SHA-256", hint="It has 64 hexadecimal digits in lower case.")
     pinned = sha256 or own["sha256"]
     kept = user.desk.kept(pinned)
     fresh = _fetched(session, user, source, pinned) if kept is None else None
