@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.doctor.cases import diagnosed, realised
-from tests.doctor.test_well import case, chat, ok
+from tests.doctor.cases import Diagnosed, diagnosed, realised, run
+from tests.doctor.home import Home
+from tests.doctor.test_checks import cline
+from tests.doctor.test_well import KEY, case, chat, ok
+from toolsync.doctor.look import here
+from toolsync.process import Process
 
 
 @pytest.mark.parametrize("variable", ["HTTP_PROXY", "http_proxy", "ALL_PROXY"])
@@ -20,3 +26,60 @@ def test_a_dead_proxy_is_named_by_the_variable_that_sets_it(tmp_path: Path, vari
     assert finding["cause"] == "proxy_unreachable"
     assert f"take {variable} out, at ${variable} of the environment (set at ~/.profile:2);" in finding["remedy"]
     assert (finding["where"]["file"], finding["where"]["line"]) == ("~/.profile", 2)
+
+
+def _told(said: Diagnosed) -> dict[str, Any]:
+    (tool,) = json.loads(said.out)["data"]["tools"]
+    return dict(tool)
+
+
+def test_a_key_that_no_profile_lets_go_is_said_to_be_held_back(tmp_path: Path) -> None:
+    with realised(tmp_path, case(ok(chat()), base_url="http://{main}")) as stage:
+        (stage.config / "profile.toml").unlink()
+        said, (_, out, _) = diagnosed(stage), run(stage, "doctor", "demo")
+        base = f"http://{stage.listeners.names['main']}"
+    assert (said.code, _told(said)["state"]) == (3, "inconclusive")
+    assert _told(said)["unknown"] == [
+        f"the key was held back: no profile has the address {base}",
+        f"`toolsync init --base-url {base}` makes a profile of it, and then doctor asks with the key",
+    ]
+    assert "toolsync init --base-url" in out
+    assert all(KEY not in one.headers.get("authorization", "") for one in said.asked)
+
+
+@pytest.mark.parametrize(
+    ("has_profile", "expected"),
+    [
+        (True, "the profile work is not applied to Demo Tool yet: `toolsync apply --tool demo`"),
+        (False, "Demo Tool has no gateway yet, and there is no profile: `toolsync init` makes one"),
+    ],
+    ids=["a profile that is not applied", "no profile"],
+)
+def test_a_tool_for_which_nothing_is_set_is_not_set_up_yet(tmp_path: Path, has_profile: bool, expected: str) -> None:
+    row = case(ok(chat()), others={"vendor": {"type": "closed"}}, wanted_base_url="http://{main}/v1")
+    row["config"]["base_url"] = "http://{vendor}/v1"  # the tool's own default
+    with realised(tmp_path, row) as stage:
+        if not has_profile:
+            (stage.config / "profile.toml").unlink()
+        said, (_, out, _) = diagnosed(stage), run(stage, "doctor", "demo")
+    assert (said.code, said.causes) == (3, [])
+    assert any(line.startswith(expected) for line in _told(said)["unknown"])
+    assert "? Demo Tool: not set up yet" in out
+
+
+CLINE_CLI = cline(apiKey=KEY, baseUrl="https://gw.example/api/v1", model="m")
+PROGRAMS: dict[str, tuple[dict[str, str | bytes], list[Process], list[str]]] = {
+    "the CLI's file alone": (CLINE_CLI, [], ["cli"]),
+    "an editor that runs": (CLINE_CLI, [Process(7, frozenset({"code"}), environ=lambda: None)], ["vscode", "cli"]),
+    "the editor's file alone": ({".cline/data/globalState.json": "{}"}, [], ["vscode"]),
+    "neither: both, as it was asked for": ({}, [], ["vscode", "cli"]),
+}
+
+
+@pytest.mark.parametrize(("files", "running", "expected"), PROGRAMS.values(), ids=PROGRAMS)
+def test_a_program_that_is_not_here_is_not_looked_at(
+    tmp_path: Path, files: dict[str, str | bytes], running: list[Process], expected: list[str]
+) -> None:
+    home = Home(tmp_path, {"PATH": "/nonexistent"}, processes=running)
+    home.write(files)
+    assert [look.reader.name for look in here(home.looks("cline"))] == expected

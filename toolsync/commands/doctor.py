@@ -17,9 +17,10 @@ from toolsync.commands.standing import standing
 from toolsync.doctor.checks import findings, saying
 from toolsync.doctor.diagnosis import Probed, diagnosis, is_blocked
 from toolsync.doctor.layers import Standing
-from toolsync.doctor.look import Look, looks
+from toolsync.doctor.look import Look, here, looks
 from toolsync.doctor.model import Credential, Diagnosis, Effective, Finding, State, Where
 from toolsync.doctor.remedy import fix
+from toolsync.doctor.unasked import is_unset, why
 from toolsync.doctor.world import World
 from toolsync.errors import ProfileError, ToolsyncError
 from toolsync.masking import Secret, fingerprint
@@ -65,13 +66,10 @@ def doctor(session: Session, options: Options) -> Result:
     known = registry.tools(session.config.parent)
     world, unread = _world(session)
     chosen = _chosen(session, known, options)
-    seen = [look for tool in chosen for look in looks(world, tool)]
+    seen = [look for tool in chosen for look in here(tuple(looks(world, tool)))]
     told = [(look, findings(look)) for look in seen]
     probes = {} if options.is_offline else _probes(told, options)
-    diagnoses = [
-        (look, diagnosis(look.effective, found, probes.get(_triple(look.effective)) if not is_blocked(found) else None))
-        for look, found in told
-    ]
+    diagnoses = [(look, _diagnosed(look, found, probes, options)) for look, found in told]
     proven = _proofs(diagnoses, probes) if options.is_client else [None] * len(diagnoses)
     messages = (*unread, *_said_besides(known, chosen, {look.tool.name for look in seen}, options))
     data = {
@@ -90,6 +88,15 @@ def doctor(session: Session, options: Options) -> Result:
     is_proven = any(proof is not None and proof.outcome is not None for proof in proven)
     unproven = options.is_client and bool(options.tools) and not is_proven
     return Result("doctor", data, messages, INCONCLUSIVE if unproven and code == DONE else code)
+
+
+def _diagnosed(
+    look: Look, found: Sequence[Finding], probes: Mapping[tuple[object, ...], Probed], options: Options
+) -> Diagnosis:
+    if is_unset(look, found) and not options.is_offline:
+        one = diagnosis(look.effective, found, None)
+        return replace(one, state="inconclusive") if one.state == "healthy" else one
+    return diagnosis(look.effective, found, probes.get(_triple(look.effective)) if not is_blocked(found) else None)
 
 
 def _said_besides(known: Known, chosen: Sequence[Tool], seen: Container[str], options: Options) -> Iterator[Message]:
@@ -154,7 +161,7 @@ def _probes(told: Sequence[tuple[Look, Sequence[Finding]]], options: Options) ->
     found: dict[tuple[object, ...], Probed] = {}
     for look, offline in told:
         effective = look.effective
-        if effective.dialect is None or not effective.url or is_blocked(offline):
+        if effective.dialect is None or not effective.url or is_blocked(offline) or is_unset(look, offline):
             continue
         if _triple(effective) not in found:
             found[_triple(effective)] = _probed(look, is_deep=options.is_deep)
@@ -215,6 +222,7 @@ def _described(
         "ruled_out": list(one.ruled_out),
         "answered": _answered(effective, exchanges),
         "asked": [_open(tell(exchange.line, language)) for exchange in exchanges],
+        "unknown": [_open(tell(line, language)) for line in why(look, one)],
         "layers": [_layer(standing, session) for standing in look.standings()],
         "client": _proven(proof, look, language) if proof is not None else None,
     }

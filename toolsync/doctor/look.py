@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
@@ -166,6 +167,35 @@ def looks(world: World, tool: Tool) -> Iterator[Look]:
         layers = seen(world.session, tool, files)
         for reader in tool.readers:
             yield Look(world, tool, reader, layers, elsewhere, wanted_of, is_alone=len(tool.readers) == 1)
+
+
+def here(found: Sequence[Look]) -> tuple[Look, ...]:
+    """The programs of a tool that are on this machine, by files of their own or by themselves; all where none is.
+
+    Args:
+        found: every program of one tool.
+    """
+    return tuple(filter(_is_here, found)) or tuple(found)
+
+
+def _is_here(look: Look) -> bool:
+    if look.is_alone:
+        return True
+    others = {name for one in look.tool.readers if one != look.reader for name in _read_by(one, look.layers)}
+    read = _read_by(look.reader, look.layers)
+    own = read - others or read
+    if any(one.state not in ("missing", "environment") for one in look.layers if one.layer.name in own):
+        return True
+    programs = look.tool.processes.get(look.reader.name)
+    names, search = programs.names if programs is not None else (), look.world.session.places.environ.get("PATH", "")
+    is_installed = any(shutil.which(name, path=search) for name in names if not name.endswith("/"))
+    return is_installed or any(one.is_called(name) for one in look.world.processes for name in names)
+
+
+def _read_by(reader: Reader, layers: Sequence[Seen]) -> set[str]:
+    """The layers in which a program looks for its answers."""
+    paths = [slot.text for slots in reader.questions.values() for slot in slots if slot.kind == "path"]
+    return {one.layer.name for one in layers if any(f"{text}.".startswith(f"{one.layer.at}.") for text in paths)}
 
 
 def _variables(one: Seen, path: KeyPath) -> Mapping[str, Where]:

@@ -40,8 +40,10 @@ def _program(one: Data, words: Data, language: Language) -> Iterator[Line]:
     mark, style = {"problem": ("✗", "bad"), "warning": ("!", "look")}.get(one["state"], ("?", "look"))
     if not findings:
         is_clients = one["state"] == "problem"
-        yield Line(f"{mark} {one['called']}: {words['client' if is_clients else 'inconclusive']}", style)
+        unknown = "inconclusive" if one["asked"] or not one["unknown"] else "unset"
+        yield Line(f"{mark} {one['called']}: {words['client' if is_clients else unknown]}", style)
         yield from (Line(f"    {line}") for line in one["asked"][: 0 if is_clients else _MOST_EVIDENCE])
+        yield from (Line(f"    {line}") for line in one["unknown"])
         return
     primary, *others = findings
     yield Line(f"{mark} {one['called']}: {_named(primary, words)}", style)

@@ -1,0 +1,65 @@
+"""What doctor does not ask, so that nobody can tell: a tool that nothing is set for, a key that no profile lets go."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+
+from toolsync.address import origin
+from toolsync.doctor.checks.saying import address, same
+from toolsync.doctor.look import Look
+from toolsync.doctor.model import Diagnosis, Finding
+from toolsync.errors import ProfileError
+from toolsync.sentence import Text, say
+
+
+def is_unset(look: Look, offline: Sequence[Finding]) -> bool:
+    """Whether nothing says whom it asks, so that it would ask its own vendor, which is no affair of the profile's.
+
+    Args:
+        look: the program.
+        offline: what the checks found; where they know why nothing counts, the tool was set, and in vain.
+    """
+    effective = look.effective
+    if effective.dialect is None or "base_url" not in look.found:
+        return False
+    where, want = effective.wheres.get("base_url"), effective.wanted.get("base_url", "")
+    is_default = where is None or not where.layer
+    is_wanted = bool(want) and same("base_url", effective.base_url, want)
+    return is_default and not is_wanted and not any(one.severity == "error" for one in offline)
+
+
+def why(look: Look, one: Diagnosis) -> Iterator[Text]:
+    """Why nobody can tell, and what would let doctor tell; nothing where somebody can, or where that is no reason.
+
+    Args:
+        look: the program.
+        one: what is said of it.
+    """
+    if one.state != "inconclusive" or one.findings:
+        return
+    if is_unset(look, one.findings):
+        profile = look.world.profile
+        if profile is None:
+            yield say("unset_without_profile", called=look.called)
+        else:
+            yield say("unset_by_profile", called=look.called, profile=profile.name, tool=look.tool.name)
+    elif _is_held_back(look):
+        shown = str(address(look.effective.base_url))
+        yield say("key_kept", address=shown)
+        if not look.world.profiles:
+            yield say("key_let_go", command=f"toolsync init --base-url {shlex.quote(shown)}")
+
+
+def _is_held_back(look: Look) -> bool:
+    """Whether there is a key, and an address of the user's own that is in no profile."""
+    effective = look.effective
+    where = effective.wheres.get("base_url")
+    one = next((one for one in look.layers if where is not None and one.layer.name == where.layer), None)
+    is_projects = one is not None and one.is_projects
+    if where is None or is_projects or not any(key.value is not None for key in effective.credentials):
+        return False
+    try:
+        return origin(effective.base_url) not in look.world.origins
+    except ProfileError:
+        return False
