@@ -174,7 +174,16 @@ def test_one_s_own_value_wins_over_the_shared_one_value_by_value(session: Sessio
         "timeout_seconds": 30,
         "headers": {"X-Team": "tools", "X-Mine": "2"},
     }
-    assert "key" not in {*map(str, trusting.data(trusting.plan(session, None, None))["allows"])}
+    allowed = [one["field"] for one in trusting.data(trusting.plan(session, None, None))["allows"]]
+    assert allowed == ["base_url", "request.headers.X-Team"]
+
+
+def test_a_header_of_one_s_own_wins_in_whatever_case(session: Session) -> None:
+    _own(session, f'{OWN}request.headers = {{ x-team = "mine" }}\n')
+    _trust(session)
+    assert session.profiles().get().request["headers"] == {"x-team": "mine"}
+    allowed = [one["field"] for one in trusting.data(trusting.plan(session, None, None))["allows"]]
+    assert allowed == ["base_url", "key"]
 
 
 def test_show_names_the_file_and_line_of_each_fact(session: Session) -> None:

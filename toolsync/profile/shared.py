@@ -123,11 +123,17 @@ _ASK = "Ask who keeps the file to mend it; nothing of it is used until then."
 
 def laid_over(shared: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
     """The two as one table, value by value; one's own wins."""
-    laid = {**shared, **{name: value for name, value in own.items() if name not in _OWN}}
+    left = {name: value for name, value in shared.items() if name in own or not _has(own, name)}
+    laid = {**left, **{name: value for name, value in own.items() if name not in _OWN}}
     for name in shared.keys() & own.keys():
         if isinstance(shared[name], Mapping) and isinstance(own[name], Mapping):
             laid[name] = laid_over(shared[name], own[name])
     return laid
+
+
+def _has(own: Mapping[str, Any], name: str) -> bool:
+    """Whether one's own table says it; a header's name is the same in any case, and no others differ by that alone."""
+    return name.lower() in map(str.lower, own)
 
 
 def given(shared: Mapping[str, Any], own: Mapping[str, Any]) -> dict[KeyPath, Value]:
@@ -140,7 +146,7 @@ def _leaves(shared: Mapping[str, Any], own: Mapping[str, Any], above: KeyPath) -
         mine = own.get(name)
         if isinstance(value, Mapping):
             yield from _leaves(value, mine if isinstance(mine, Mapping) else {}, (*above, name))
-        elif mine is None:
+        elif not _has(own, name):
             yield (*above, name), value
 
 
