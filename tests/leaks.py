@@ -35,7 +35,7 @@ ALLOWED: Sequence[tuple[str, str, str]] = (
         "the plaintext way, agreed to",
     ),
     (
-        r"test_doctor_arrows.py::",
+        r"acceptance/test_(doctor_arrows|keys).py::",
         r"file machine-0/home/(print-key|\.codex/config\.toml|\.cline/data/(secrets|settings/providers)\.json)",
         "the plaintext way, agreed to; and the user's own program that prints a key",
     ),

@@ -49,6 +49,7 @@ def test_the_question_sums_up_what_it_is_about(ready: Machine) -> None:
     [
         (("show",), "`toolsync profile show` shows the profile."),
         (("help",), "`toolsync --help` lists the commands."),
+        (("rotate",), "`toolsync key rotate` replaces the key, here and in every copy."),
         (("apply", "--dry-run"), "`toolsync diff` shows what `toolsync apply` would change, and writes nothing."),
         (("--json", "status"), "It stands behind the command: `toolsync status --json`."),
         (("--jsn", "status"), "`toolsync --help` shows how."),

@@ -8,6 +8,10 @@ from collections.abc import Callable
 import pytest
 
 from tests.acceptance.machine import ADDRESS, KEY, Machine, Ran
+from tests.acceptance.switch import CODEX
+from tests.keys import invented
+from toolsync.loopback import LoopbackGateway
+from toolsync.masking import Secret
 
 SHARED = f"""
 [profiles.home]
@@ -63,6 +67,7 @@ def test_the_question_names_who_uses_the_key(machine: Machine, monkeypatch: pyte
     monkeypatch.setattr("toolsync.cli.keys.ask", lambda _session, question, **_: asked.append(question))
     machine.profile(SHARED)
     machine.toolsync("key", "remove", "work")
+    machine.vault.set("old", Secret(KEY))
     machine.toolsync("key", "remove", "old")
     users = "profile 'work' uses as its key and profile 'home' uses as its key and profile 'team' uses in the header"
     assert asked == [f"Remove keyring:work, which {users} X-Team-Key?", "Remove keyring:old, which no profile uses?"]
@@ -73,7 +78,9 @@ def test_a_key_that_no_profile_uses_is_said_to_be_one(machine: Machine, set_key:
     warning = "warning: no profile uses keyring:wrok\n    Did you mean 'work'?\n"
     assert set_key("wrok").out == stored + warning
     assert machine.toolsync("key", "remove", "wrok", "--yes").out == "keyring:wrok is removed.\n"
-    assert machine.toolsync("key", "remove", "wrok", "--yes").out == f"keyring:wrok was not there.\n{warning}"
+    unknown = "error: there is no profile and no key 'wrok'\n  hint: Did you mean 'work'? There are: work.\n"
+    for verb in ("remove", "forget"):
+        assert machine.toolsync("key", verb, "wrok", "--yes").said == (2, unknown)
     assert "warning" not in set_key("work").out
 
 
@@ -100,3 +107,23 @@ def test_a_profile_is_shown_with_where_its_key_is(machine: Machine) -> None:
         ["Fact", "Value", "From"],
         ["key", "keyring:work", "profiles.work.key"],
     ]
+
+
+def test_another_key_over_one_that_copies_use_is_told(
+    machine: Machine, gateway: LoopbackGateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine.write(CODEX, "")
+    machine.profile('\n[profiles.work.tool.codex]\nkey_way = "plaintext"\n', base_url=gateway.base_url)
+    assert machine.toolsync("apply", "--tool", "codex", "--yes", "--allow-plaintext").code == 0
+    said = []
+    for key in (KEY, invented("acceptance-other")):
+        monkeypatch.setattr("sys.stdin", io.StringIO(f"{key}\n"))
+        said.append(machine.toolsync("key", "set", "--stdin").out.splitlines()[1:])
+    way = (
+        "`toolsync apply -p work` writes the new one there. "
+        "`toolsync key rotate work` asks the gateway first, and does both at once."
+    )
+    stale = "warning: copies of the key that was replaced still stand in the settings of Codex CLI"
+    assert said == [[], [stale, f"    {way}"]]
+    uses = machine.toolsync("key", "uses", "--json").json["data"]["uses"]
+    assert [(use["kind"], use["who"]) for use in uses] == [("other key", "Codex CLI")]

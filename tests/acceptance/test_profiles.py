@@ -72,6 +72,11 @@ INITS = {
         "Profile 'home' is ready, and active now in place of 'work'.\nNext: `toolsync apply`.\n",
     ),
     "a variable": (None, ("--key-from", "env:K"), "Profile 'home' is ready and active.\nNext: `toolsync apply`.\n"),
+    "a file of age's, to be made": (
+        None,
+        ("--key-from", "age:/nonexistent/k.age"),
+        f"Profile 'home' is ready and active.\n{NEXT}",
+    ),
 }
 
 

@@ -309,6 +309,8 @@ def test_a_key_that_a_tool_would_read_otherwise_is_told(
 ELSEWHERE = [
     pytest.param("env:WORK_KEY", "Set $WORK_KEY to the new key where it is set now", id="variable"),
     pytest.param("command:pass show work", "Replace the key where that command finds it.", id="program"),
+    pytest.param("age:/k.age", "`toolsync key set work` replaces it in its file.", id="file"),
+    pytest.param("systemd:gw", "Replace the credential 'gw' where the service's unit loads it from", id="service"),
 ]
 
 
@@ -319,6 +321,13 @@ def test_a_key_that_is_kept_elsewhere_is_replaced_there(machine: Machine, rotate
         ran = rotate()
     assert (ran.code, f"comes from {key}\n" in ran.err, hint in ran.err) == (2, True, True), ran.err
     assert "Then `toolsync ping -p work` tries it, and `toolsync apply -p work` writes it" in ran.err
+
+
+@pytest.mark.parametrize("also", [("--stdin",), ("--from", "env:NEW_KEY")], ids=lambda also: also[0])
+def test_back_and_a_new_key_are_two_things(machine: Machine, also: tuple[str, ...]) -> None:
+    with machine.untouched():
+        ran = machine.toolsync("key", "rotate", "--back", *also, "--yes")
+    assert (ran.code, f"and `{also[0]}` brings another one" in ran.err) == (2, True)
 
 
 def test_there_may_be_no_key_from_before(machine: Machine) -> None:

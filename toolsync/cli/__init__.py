@@ -78,6 +78,7 @@ _COMPLETION = {
 _MEANT = {
     "show": "`toolsync profile show` shows the profile.",
     "help": "`toolsync --help` lists the commands.",
+    "rotate": "`toolsync key rotate` replaces the key, here and in every copy.",
     "--dry-run": "`toolsync diff` shows what `toolsync apply` would change, and writes nothing.",
     "-n": "`toolsync diff` shows what `toolsync apply` would change, and writes nothing.",
 }

@@ -50,7 +50,8 @@ def key_set(
     stored = set_key(_typed_key(session, stdin=stdin), name, session.open_vault(), session.state)
     text = f"keyring:{stored.name} is {'stored' if stored.is_changed else 'unchanged'} in {stored.backend}."
     data = {"name": stored.name, "backend": stored.backend, "changed": stored.is_changed}
-    show(Result("key set", data, (Message("note", text), *_unused(session, stored.name))))
+    told = (Message("note", text), *_unused(session, stored.name))
+    show(Result("key set", data, (*told, *_outdated(session, stored.name)) if stored.is_replaced else told))
 
 
 def _in_file(session: Session, profile: str | None) -> KeyRef | None:
@@ -60,6 +61,14 @@ def _in_file(session: Session, profile: str | None) -> KeyRef | None:
         return None
     reference = session.profiles().get(profile).key
     return reference if reference.kind == "age" else None
+
+
+def _outdated(session: Session, name: str) -> Iterator[Message]:
+    """That files hold copies of the key that stood there before."""
+    from toolsync.commands.holders import outdated
+    from toolsync.keyref import KeyRef
+
+    yield from outdated(session, KeyRef("keyring", name))
 
 
 def _unused(session: Session, name: str) -> tuple[Message, ...]:
@@ -127,6 +136,11 @@ def key_rotate(
     from toolsync.commands import rotate as command
     from toolsync.commands import rotating
 
+    if back and (stdin or source is not None):
+        raise UsageError(
+            f"`--back` goes back to the key from before, and `{'--stdin' if stdin else '--from'}` brings another one",
+            hint="Leave one of them out.",
+        )
     session = run.session()
     name = command.rotated_name(session, profile)
     new = None if back else _new_key(session, source, stdin=stdin)
@@ -183,6 +197,7 @@ def key_forget(
 
     session = run.session()
     name = checked_name(_key_name(session, profile))
+    _demand_known(session, name)
     ask(session, f"Forget the key that keyring:{name} has replaced?", yes=yes)
     is_gone = forget(session, name)
     text = f"the key that keyring:{name} has replaced {'is forgotten' if is_gone else 'is not kept'}."
@@ -236,13 +251,34 @@ def key_remove(
 
     session = run.session()
     name = checked_name(_key_name(session, profile))
+    _demand_known(session, name)
     if yes and not force:
         demand_unused(name, _profiles(session), besides=_named(session, profile))
     ask(session, _question(session, name), yes=yes)
     removed = remove_key(name, session.open_vault(), session.state)
     text = f"keyring:{name} {'is removed' if removed else 'was not there'}."
-    notes = (Message("note", text), *(() if removed else _unused(session, name)))
-    show(Result("key remove", {"name": name, "removed": removed}, notes))
+    show(Result("key remove", {"name": name, "removed": removed}, (Message("note", text),)))
+
+
+def _demand_known(session: Session, name: str) -> None:
+    """Nothing, if a profile uses the key, or it was stored from here, or the keyring holds it.
+
+    Raises:
+        UsageError: nobody knows it, which is a slip of the pen; says what there is.
+        SecretError: the keyring does not answer.
+    """
+    from toolsync.commands.key import named
+    from toolsync.profile.wording import close
+    from toolsync.secret.index import known_names
+
+    there = known_names(session.state, named(_profiles(session)))
+    if name in there or session.open_vault().get(name) is not None:
+        return
+    names = list(dict.fromkeys((*(profile.name for profile in _profiles(session)), *there)))
+    near = close(name, names)
+    guess = f"Did you mean '{near}'? " if near else ""
+    known = f"There are: {', '.join(names)}." if names else "There is none yet."
+    raise UsageError(f"there is no profile and no key '{name}'", hint=guess + known)
 
 
 def _named(session: Session, profile: str | None) -> str | None:

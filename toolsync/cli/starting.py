@@ -173,8 +173,11 @@ def _lacks_key(session: Session, name: str) -> bool:
     """Whether the key is to be stored yet, as far as can be told without asking the keyring."""
     from toolsync.commands.key import uses
     from toolsync.secret.index import recorded
+    from toolsync.secret.reference import file_of
 
     profiles = session.profiles()
     key = profiles.get(name).key
+    if key.kind == "age":
+        return not file_of(key).exists()
     others = [profile for profile in profiles.profiles if profile.name != name]
     return key.kind == "keyring" and key.name not in recorded(session.state) and not uses(key, others)

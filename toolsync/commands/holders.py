@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from toolsync import memory as memories
+from toolsync import registry
 from toolsync.commands.key import references
+from toolsync.commands.result import Message
 from toolsync.commands.stores import Address
+from toolsync.errors import ToolsyncError
 from toolsync.profile import KeyRef, Profile
 from toolsync.registry import Known
 from toolsync.remembered import LayerMemory, Memory
+from toolsync.session import Session
 
 
 def users(key: KeyRef, profiles: Iterable[Profile]) -> tuple[Profile, ...]:
@@ -32,6 +37,23 @@ def _by_profile(memory: Memory, known: Known, layers: Iterable[tuple[str, LayerM
         if layer.tool in known:
             found.setdefault(profile_of(memory, known, real, layer), {})[layer.tool] = None
     return {profile: tuple(tools) for profile, tools in found.items()}
+
+
+def outdated(session: Session, key: KeyRef) -> Iterator[Message]:
+    """That files hold copies of a key in whose place another one was put, and no file was touched."""
+    try:
+        memory = memories.read(memories.path_in(session.state))
+        known, profiles = registry.tools(session.config.parent), session.profiles().profiles
+    except ToolsyncError:  # other commands say so; the key is stored
+        return
+    held = holders(memory, known)
+    for profile in users(key, profiles):
+        titles = ", ".join(known[name].title for name in held.get(profile.name, ()))
+        if titles:
+            way = f"`toolsync apply -p {profile.name}` writes the new one there."
+            rotate = f" `toolsync key rotate {profile.name}` asks the gateway first, and does both at once."
+            text = f"copies of the key that was replaced still stand in the settings of {titles}"
+            yield Message("warning", text, way + (rotate if key.kind == "keyring" else ""))
 
 
 def profile_of(memory: Memory, known: Known, real: str, layer: LayerMemory) -> str:

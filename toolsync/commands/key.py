@@ -40,11 +40,13 @@ class KeySet:
         name: under which name.
         backend: where (`Secret Service`).
         is_changed: whether the vault held another key, or none, before.
+        is_replaced: whether it held another key.
     """
 
     name: str
     backend: str
     is_changed: bool
+    is_replaced: bool = False
 
 
 def set_key(text: str, name: str, vault: Vault, state_dir: Path) -> KeySet:
@@ -61,7 +63,8 @@ def set_key(text: str, name: str, vault: Vault, state_dir: Path) -> KeySet:
     if secret != before:  # setting it anew would make macOS ask again whether we may read it
         vault.set(name, secret)
     record(state_dir, name)
-    return KeySet(name, vault.backend, is_changed=secret != before)
+    is_changed = secret != before
+    return KeySet(name, vault.backend, is_changed, is_replaced=is_changed and before is not None)
 
 
 def list_keys(vault: Vault, state_dir: Path, profiles: Iterable[Profile]) -> tuple[StoredKey, ...]:

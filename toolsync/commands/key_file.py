@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+from toolsync.commands.holders import outdated
 from toolsync.commands.result import Message, Result
 from toolsync.errors import SecretError
 from toolsync.keyref import KeyRef
@@ -32,4 +33,5 @@ def set_in_file(session: Session, reference: KeyRef, text: str) -> Result:
         age.shut(path, key, passphrase)
     told = f"{age.named(path)} {'holds the key, shut with the passphrase' if is_changed else 'is unchanged'}."
     data = {"name": age.named(path), "backend": "a file of age's", "changed": is_changed}
-    return Result("key set", data, (Message("note", told),))
+    stale = outdated(session, reference) if before is not None and is_changed else ()
+    return Result("key set", data, (Message("note", told), *stale))

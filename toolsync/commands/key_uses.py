@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from toolsync import disk, document, registry
 from toolsync import memory as memories
-from toolsync import registry
 from toolsync.commands.fitting import ToolPlan, Wish
 from toolsync.commands.holders import profile_of, users
 from toolsync.commands.key import uses
@@ -16,17 +17,19 @@ from toolsync.commands.leftover import leftovers
 from toolsync.commands.planning import plan_ping
 from toolsync.commands.result import DONE, PROBLEM, Message, Result
 from toolsync.commands.stores import Address
+from toolsync.document import MISSING, Document
 from toolsync.document.keypath import parse as parse_path
 from toolsync.document.keypath import spell
-from toolsync.errors import SecretError, UsageError
+from toolsync.errors import SecretError, ToolsyncError, UsageError
 from toolsync.masking import Secret, printable
 from toolsync.profile import KeyRef, Profile
 from toolsync.registry import Known
 from toolsync.remembered import NOTHING, LayerMemory, Memory, Remembered, mark
 from toolsync.secret import former
 from toolsync.session import Session
+from toolsync.tool import Tool
 
-Kind = Literal["helper", "variable", "copy", "row", "shell", "found", "other copy"]
+Kind = Literal["helper", "variable", "copy", "row", "other key", "shell", "found", "other copy"]
 
 
 @dataclass(frozen=True)
@@ -35,8 +38,8 @@ class Use:
 
     Attributes:
         kind: `helper` runs `key print`, `variable` reads one from its environment, `copy` and `row` hold the key in
-            a file or a database, `shell` is a variable of this shell's; `found` and `other copy` hold it, and toolsync
-            did not write it there.
+            a file or a database, `other key` holds another where a copy was written, `shell` is a variable of this
+            shell's; `found` and `other copy` hold it, and toolsync did not write it there.
         who: the tool, for people; "" for none.
         where: the file or the variable.
         path: where in the file, or its lines.
@@ -93,10 +96,32 @@ def _known_uses(
             where = session.shown(str(place.row) if place else Path(real))
             title = known[layer.tool].title
             if layer.holds_key:
-                kind: Kind = "row" if place else "copy"
-                yield from (Use(kind, title, where, path) for path in _paths(layer, memory, key))
+                paths = _paths(layer, memory, key)
+                now = _document(Path(real), known[layer.tool], layer) if place is None else None
+                is_row = place is not None
+                held = ((_kind(now, path, key, is_row=is_row), path) for path in paths)
+                yield from (Use(kind, title, where, path) for kind, path in held if kind)
             elif any(value.secret and value.after != NOTHING for value in layer.values) and layer.tool in tools:
                 yield from _asking(tools[layer.tool], where)
+
+
+def _kind(now: Document | None, path: str, key: Secret, *, is_row: bool) -> Kind | None:
+    """What stands where a copy was written: that, a key that somebody put there since, or nothing any more."""
+    if now is None:
+        return "row" if is_row else "copy"
+    found = now.get(parse_path(path))
+    if found is MISSING:
+        return None
+    return "copy" if key.reveal() in str(found) else "other key"
+
+
+def _document(path: Path, tool: Tool, layer: LayerMemory) -> Document | None:
+    """The file as it stands; None where it cannot be read."""
+    row = next((row for row in tool.files if row.overlay == layer.overlay), None)
+    with suppress(ToolsyncError):
+        raw = disk.read(path).raw
+        return document.parse(raw, row.format if row else document.format_of(str(path))) if raw is not None else None
+    return None
 
 
 def _served(session: Session, profile: Profile) -> Mapping[str, ToolPlan]:

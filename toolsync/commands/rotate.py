@@ -88,7 +88,7 @@ def rotated_name(session: Session, profile: str | None) -> str:
     found = session.profiles().get(profile)
     if found.key.kind == "keyring":
         return found.key.name
-    there = _ELSEWHERE.get(found.key.kind, "Replace the key there.").format(found.key.name)
+    there = _ELSEWHERE[found.key.kind].format(name=found.key.name, profile=found.name)
     raise UsageError(
         f"the key of profile '{found.name}' is not in the keyring, but comes from {found.key}",
         hint=f"{there} Then `toolsync ping -p {found.name}` tries it, and `toolsync apply -p {found.name}` writes it "
@@ -97,8 +97,10 @@ def rotated_name(session: Session, profile: str | None) -> str:
 
 
 _ELSEWHERE = {
-    "env": "Set ${} to the new key where it is set now, and open a new shell.",
+    "env": "Set ${name} to the new key where it is set now, and open a new shell.",
     "command": "Replace the key where that command finds it.",
+    "age": "`toolsync key set {profile}` replaces it in its file.",
+    "systemd": "Replace the credential '{name}' where the service's unit loads it from, and restart the service.",
 }
 
 

@@ -144,11 +144,12 @@ def rotated_lines(data: Mapping[str, Any]) -> Iterator[Line]:
     )
     state = "is replaced" if data["changed"] else "is that key already"
     yield Line(f"keyring:{data['name']} {state} in {data['backend']}{': ' if done else ''}{done}.", "good")
-    yield from columns([(one["program"], _sent(one)) for one in data["sent"]], ("Program", "Sends"))
+    key = "the key from before" if data["back"] else "the new key" if data["changed"] else "the key"
+    yield from columns([(one["program"], _sent(one, key)) for one in data["sent"]], ("Program", "Sends"))
 
 
-def _sent(one: Mapping[str, Any]) -> str:
+def _sent(one: Mapping[str, Any], key: str) -> str:
     if one["new_key"] is None:
         return "cannot be told from here" if not one["problem"] else "no key"
     answered = f", and was answered {one['status']}" if one["status"] else ""
-    return f"the new key{answered}" if one["new_key"] else "another key"
+    return f"{key}{answered}" if one["new_key"] else "another key"
