@@ -13,7 +13,10 @@ from tests.doctor.home import Home
 from tests.doctor.test_checks import cline
 from tests.doctor.test_well import KEY, case, chat, ok
 from toolsync.doctor.look import here
+from toolsync.probe import talk
+from toolsync.probe.network import Network
 from toolsync.process import Process
+from toolsync.render import examination
 
 
 @pytest.mark.parametrize("variable", ["HTTP_PROXY", "http_proxy", "ALL_PROXY"])
@@ -65,6 +68,29 @@ def test_a_tool_for_which_nothing_is_set_is_not_set_up_yet(tmp_path: Path, has_p
     assert (said.code, said.causes) == (3, [])
     assert any(line.startswith(expected) for line in _told(said)["unknown"])
     assert "? Demo Tool: not set up yet" in out
+
+
+PATIENCE = {
+    # how long the tool waits, and what is found of a gateway that takes longer than doctor's own patience
+    "a tool that waits": (600_000, 0, "healthy"),
+    "a tool of which nobody knows": (None, 3, "inconclusive"),
+}
+
+
+@pytest.mark.parametrize(("milliseconds", "code", "state"), PATIENCE.values(), ids=PATIENCE)
+def test_a_slow_answer_is_waited_for_as_the_tool_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, milliseconds: int | None, code: int, state: str
+) -> None:
+    monkeypatch.setattr(talk, "_PATIENCE_SECONDS", 0.5)
+    monkeypatch.setattr(Network, "of", classmethod(lambda *_: Network(read_seconds=0.5)))
+    monkeypatch.setattr(examination, "_SLOW_MS", 500)
+    row = case(ok(chat(), delay_s=0.8))
+    if milliseconds is not None:
+        row["config"]["timeout"] = {"total_s": milliseconds / 1000}
+    with realised(tmp_path, row) as stage:
+        said, (_, out, _) = diagnosed(stage), run(stage, "doctor", "demo")
+    assert (said.code, _told(said)["state"]) == (code, state)
+    assert ("✓ Demo Tool: answers, slowly (demo-model" in out) is (state == "healthy")
 
 
 CLINE_CLI = cline(apiKey=KEY, baseUrl="https://gw.example/api/v1", model="m")

@@ -84,6 +84,8 @@ def _decided(talk: Talk) -> Inquiry:
         return _faulty(talk, listed)
     if listed.cause in ("url_redirect", "captive_portal") and listed.certainty != "open" and not _may_be_path(listed):
         return Inquiry(cause=listed.cause, certainty=listed.certainty, values=talk.values(listed))
+    if listed.status is not None:
+        talk.waits_as_tool()
     asked = talk.ask_as_tool()
     if asked.is_ok:
         return _answered(talk, listed, asked)

@@ -27,6 +27,8 @@ MOST_BILLABLE = 2
 """Of one inquiry; `deep` adds one to both."""
 
 _PATIENCE_SECONDS = 15.0
+_MOST_PATIENCE_SECONDS = 60.0
+"""However long a tool waits: who asks doctor sits there."""
 
 
 class Talk:
@@ -86,6 +88,11 @@ class Talk:
         """The tool's own request, as small as it can be."""
         sent = self.headers(self.request.credentials, with_own=has_own_headers)
         return self.send(what, "POST", self.request.url, self.question(limit_name=limit_name), sent)[0]
+
+    def waits_as_tool(self) -> None:
+        """From now on wait as the tool does, within reason: somebody is there, and may be slow."""
+        patience = min(self.request.timeout_seconds or 0.0, _MOST_PATIENCE_SECONDS)
+        self._network = replace(self._network, read_seconds=max(self._network.read_seconds, patience))
 
     def ask_as_tool(self) -> Exchange:
         """The tool's own request, as small as it can be: a stream where it asks for one."""

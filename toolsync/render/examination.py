@@ -12,6 +12,8 @@ from toolsync.render.tables import columns
 
 Data = Mapping[str, Any]
 
+_SLOW_MS = 10_000
+"""People wonder whether anything happens after so long."""
 _MOST_EVIDENCE = 6
 """Lines of evidence that are shown; `--json` has all."""
 
@@ -68,7 +70,8 @@ def _well(one: Data, words: Data) -> str:
     answered = one["answered"]
     if answered is None:
         return str(words["unasked"])
-    return f"{words['answers']} ({answered['model']}, {answered['milliseconds']} ms)"
+    how = "slow" if answered["milliseconds"] >= _SLOW_MS else "answers"
+    return f"{words[how]} ({answered['model']}, {answered['milliseconds']} ms)"
 
 
 def _named(finding: Data, words: Data) -> str:
