@@ -208,6 +208,15 @@ def test_another_profile_works_while_a_shared_one_cannot_be_had(session: Session
     assert session.profiles().names == ("home",)
 
 
+def test_a_new_name_changes_nothing_of_where_a_profile_begins(session: Session) -> None:
+    _own(session, OWN.replace("toolsync.toml#work", "toolsync.toml"))
+    _share(session, TEAM.replace("profiles.work", "profiles.team"))
+    _trust(session)
+    before = session.profiles().get("team")
+    verbs.rename(session, "team", "group")
+    assert replace(session.profiles().get("group"), name="team") == before
+
+
 # What is refused
 
 KEY = invented("shared")

@@ -128,6 +128,7 @@ def test_a_team_s_machines_get_the_new_key_and_the_profile_as_it_stands_now(flee
     refused = fleet.play(REFUSED)
     assert refused.returncode == 2, refused.stdout
     assert _recap(refused.stdout) == {"anna": (0, 1)}, "nobody goes on to the next machine"
+    assert "Pipelining is enabled" in refused.stdout, "or the key lies in a file for a moment"
     assert "the gateway does not know this key (401)" in refused.stdout
     assert {key for _, key in fleet.gateway.came()} == {REFUSED}
 

@@ -31,6 +31,9 @@ def renamed(text: str, old: str, new: str, file: str = "profile.toml") -> str:
     if profiles.active == old:
         document = set_in(document, ("active",), new, file)
     _demand_same(profiles.document.data, document.data, old, new, file)
+    source = document.data["profiles"][new].get("from")
+    if source is not None and "#" not in source:  # which meant the profile of the same name there
+        document = set_in(document, ("profiles", new, "from"), f"{source}#{old}", file)
     return valid(document, file)
 
 
