@@ -17,6 +17,7 @@ from toolsync import key_print
 from toolsync.commands import profile as verbs
 from toolsync.commands import trusting
 from toolsync.commands.show import show
+from toolsync.commands.staying import _settings
 from toolsync.errors import FileError, ProfileError, ToolsyncError, UsageError
 from toolsync.paths import Places
 from toolsync.profile import shared
@@ -381,6 +382,13 @@ def test_an_address_is_fetched_once_and_never_asked_again(addressed: Session, si
     assert addressed.profiles().get().model == "team-model"
     assert trusting.plan(addressed, None, None).is_nothing
     assert len(site.asked) == 1
+
+
+def test_uninstall_names_what_was_fetched(addressed: Session) -> None:
+    _trust(addressed)
+    assert ("~/config/shared", "what was fetched for your profiles; it holds no key") in {
+        (one.name, one.reason) for one in _settings(addressed)
+    }
 
 
 def test_what_has_changed_is_refused_until_its_hash_is_named(addressed: Session, site: Site) -> None:

@@ -19,6 +19,9 @@ from toolsync.profile.model import Joined
 from toolsync.profile.shared import Shared, Source
 from toolsync.value import frozen
 
+FOLDER = "shared"
+"""Beside the profile file: what was fetched, each by its hash."""
+
 
 @frozen
 class Desk:
@@ -52,7 +55,7 @@ class Desk:
 
     def cached(self, sha256: str) -> Path:
         """Where the content of that hash is kept."""
-        return self.config.parent / "shared" / f"{sha256}.toml"
+        return self.config.parent / FOLDER / f"{sha256}.toml"
 
     def kept(self, sha256: str) -> bytes | None:
         """The content of that hash, if it is kept, and still is what it was.

@@ -15,6 +15,7 @@ from toolsync.commands.state_folder import other_files
 from toolsync.commands.stores import lost_rows
 from toolsync.profile.page import SCHEMA_FILE
 from toolsync.session import Session
+from toolsync.sharing import FOLDER
 from toolsync.value import frozen
 
 Kind = Literal["profile", "key", "row", "copy", "file", "program"]
@@ -55,6 +56,7 @@ def staying(session: Session, undo: Plan) -> Iterator[Staying]:
 _SETTINGS = {
     "tools": "your own tools",
     "gateways": "your own gateways",
+    FOLDER: "what was fetched for your profiles; it holds no key",
     SCHEMA_FILE: "editors check the profile with it",
 }
 """What lies beside the profile, and what it is."""
