@@ -10,6 +10,7 @@ import pytest
 
 from tests.acceptance.machine import KEY, Machine
 from toolsync.loopback import LoopbackGateway
+from toolsync.masking import Secret
 
 CLAUDE, CODEX, CLINE = ".claude/settings.json", ".codex/config.toml", ".cline/data/secrets.json"
 COPIED = '\n[profiles.work.tool.codex]\nkey_way = "plaintext"\n'
@@ -135,3 +136,15 @@ def test_fix_stops_where_consent_is_missing_and_says_what_is_left(machine: Machi
     assert ran.code == 1
     assert "--allow-plaintext" in ran.out
     assert KEY not in machine.read(CLINE)
+
+
+def test_one_wrong_key_of_three_programs_is_told_once(machine: Machine, gateway: LoopbackGateway) -> None:
+    machine.write(CODEX, "")
+    machine.write(CLINE, "{}")
+    machine.profile(COPIED, base_url=gateway.base_url)
+    assert machine.toolsync("apply", "--yes", "--allow-plaintext").code == 0
+    gateway.key = Secret("another")
+    whole, one = (machine.toolsync("doctor", *tool).out for tool in ((), ("codex",)))
+    assert (whole.count("(key_invalid)"), whole.count("→ toolsync key rotate work\n")) == (1, 1), whole
+    assert "\n  the same: Cline (cli), Codex CLI\n" in whole, whole
+    assert ("    not: " in whole, "    not: " in one) == (False, True)

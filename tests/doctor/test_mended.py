@@ -240,7 +240,7 @@ def test_what_is_edited_for_all_is_applied_to_all_that_have_it() -> None:
     slot = replace(PROFILE, model="other", models={"small": "m"})
     asked = ((model, PROFILE), (url, PROFILE), (model, own), (model, slot))
     found = [fix(_effective(), finding, profile, standing) for finding, profile in asked]
-    every = "toolsync apply --tool demo --tool codex"
+    every = "toolsync apply --tool codex --tool demo"
     assert [str(one.text) for one in found if one] == [
         f"toolsync profile edit work --set model=n && {every}",
         f"toolsync profile edit work --set base_url=u && {every}",

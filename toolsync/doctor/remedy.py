@@ -111,7 +111,7 @@ def _agreeing(effective: Effective, found: Fix) -> Fix:
 
 
 def _apply(effective: Effective, *others: str) -> Words:
-    tools = dict.fromkeys((effective.tool, *others))
+    tools = sorted({effective.tool, *others})
     return ("apply", *(word for tool in tools for word in ("--tool", tool)))
 
 

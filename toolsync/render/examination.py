@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 from toolsync import causes
 from toolsync.causes import Language
@@ -24,8 +26,8 @@ def examination_lines(data: Data) -> Iterator[Line]:
     if not data["tools"] and not data["is_detailed"]:
         yield Line(words["nothing"])
         return
-    for one in data["tools"]:
-        yield from _program(one, words, data["language"])
+    for one, *others in [[one] for one in data["tools"]] if data["is_detailed"] else _alike(data["tools"]):
+        yield from _program(one, others, words, _excluded(one, words, data["language"]) if data["is_detailed"] else "")
         yield from _client(one)
         if data["is_detailed"]:
             yield from _details(one, words, states)
@@ -33,7 +35,28 @@ def examination_lines(data: Data) -> Iterator[Line]:
         yield Line(words["more"], "dim")
 
 
-def _program(one: Data, words: Data, language: Language) -> Iterator[Line]:
+def _alike(tools: Sequence[Data]) -> Iterable[Sequence[Data]]:
+    """The programs, those together that the same thing mends at the same gateway; by the first of each."""
+    found: dict[object, list[Data]] = {}
+    for index, one in enumerate(tools):
+        is_single = not one["findings"] or one["state"] == "healthy" or one["client"] is not None
+        found.setdefault(index if is_single else _trouble(one), []).append(one)
+    return found.values()
+
+
+def _trouble(one: Data) -> object:
+    """What is wrong with it, and with others that say the same."""
+    first = one["findings"][0]
+    return first["cause"], first["certainty"], urlsplit(one["request"]["url"]).netloc, _general(first["fix"], one)
+
+
+def _general(fix: str, one: Data) -> str:
+    """What mends it, whichever tool it is said of."""
+    general = fix.replace(f"--tool {one['tool']}", "--tool …").replace(one["called"], "…")
+    return re.sub(r"exec -- \S+?`", "exec -- …`", general)
+
+
+def _program(one: Data, alike: Sequence[Data], words: Data, excluded: str) -> Iterator[Line]:
     findings = one["findings"]
     if one["state"] == "healthy":
         yield Line(f"✓ {one['called']}: {_well(one, words)}", "good")
@@ -49,10 +72,24 @@ def _program(one: Data, words: Data, language: Language) -> Iterator[Line]:
         return
     primary, *others = findings
     yield Line(f"{mark} {one['called']}: {_named(primary, words)}", style)
-    yield from _finding(primary, words, _excluded(one, words, language))
+    yield from _finding(primary, words, excluded)
+    fixes = dict.fromkeys(other["findings"][0]["fix"] for other in alike)
+    yield from (Line(f"    → {fix}", "place") for fix in fixes if fix not in ("", primary["fix"]))
+    if alike:
+        yield Line(f"  {words['same']}: {', '.join(other['called'] for other in alike)}", style)
     for finding in others:
-        yield Line(f"  {words['also']}: {_named(finding, words)}", "look" if finding["severity"] != "info" else "")
-        yield from _finding(finding, words)
+        yield from _further(finding, words)
+    for other in alike:
+        for finding in other["findings"][1:]:
+            if finding not in others:
+                yield from _further(finding, words, other["called"])
+
+
+def _further(finding: Data, words: Data, called: str = "") -> Iterator[Line]:
+    """A finding beside the primary one; of another program, where it is named."""
+    whose = f" ({called})" if called else ""
+    yield Line(f"  {words['also']}{whose}: {_named(finding, words)}", "look" if finding["severity"] != "info" else "")
+    yield from _finding(finding, words)
 
 
 def _client(one: Data) -> Iterator[Line]:
