@@ -95,3 +95,16 @@ def test_after_consent_it_goes_there(machine: Machine, applied: Both, other: Loo
     assert f'base_url = "{other.base_url}/v1"' in machine.read(".codex/config.toml")
     assert other.asked
     assert not applied.asked
+
+
+@pytest.mark.usefixtures("applied")
+def test_consent_is_a_person_s_or_yes(machine: Machine, other: LoopbackGateway) -> None:
+    with machine.untouched():
+        ran = machine.toolsync("profile", "trust")
+    assert ran.said == (2, "error: nobody is there to say yes; nothing was written\n  hint: Add `--yes`.\n")
+    assert ran.out.splitlines() == [
+        "~/team/toolsync.toml decides for profile 'team':",
+        "Field     Value                     Line",
+        f'base_url  "{other.base_url.removesuffix("/api")}"  2',
+        'key       "keyring:work"            4',
+    ]
