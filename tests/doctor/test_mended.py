@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -275,18 +276,38 @@ def test_what_toolsync_does_not_set_is_taken_out_at_its_place(where: Where, expe
     assert found.argv == ()
 
 
-EXEMPTED = {
-    "no tool of ours takes it": ({}, "", "Run `export NO_PROXY=127.0.0.1,localhost,::1` where Demo is started"),
-    "where the proxy is set": ({}, "~/.bashrc:3", "Put `export NO_PROXY=127.0.0.1,localhost,::1` beside ~/.bashrc:3"),
-    "what was there stays": ({"no_proxy": "a.example"}, "", "Run `export no_proxy=a.example,127.0.0.1,localhost,::1`"),
+SET_AT = Where("environment", "$HTTP_PROXY", "/h/.bashrc", 3)
+EXEMPTED: dict[str, tuple[dict[str, str], Where | None, str]] = {
+    "this shell alone has it": ({}, None, "Run `export NO_PROXY=127.0.0.1,localhost,::1` where Demo is started"),
+    "where the proxy is set": ({}, SET_AT, "Set NO_PROXY to `127.0.0.1,localhost,::1` beside the proxy, at HERE"),
+    "what was there stays": (
+        {"no_proxy": "a.example"},
+        None,
+        "Run `export no_proxy=a.example,127.0.0.1,localhost,::1`",
+    ),
 }
 
 
-@pytest.mark.parametrize(("environ", "place", "expected"), EXEMPTED.values(), ids=EXEMPTED)
-def test_a_proxy_that_catches_all_is_told_where_it_is_set(environ: dict[str, str], place: str, expected: str) -> None:
-    standing = Standing(is_set=True, environ=environ, proxy_at=place)
-    found = fix(_effective("http://127.0.0.1:8080/v1"), Finding("proxy_captures_loopback"), PROFILE, standing)
+@pytest.mark.parametrize(("environ", "where", "expected"), EXEMPTED.values(), ids=EXEMPTED)
+def test_a_proxy_that_catches_all_is_told_where_it_is_set(
+    environ: dict[str, str], where: Where | None, expected: str
+) -> None:
+    finding = Finding("proxy_captures_loopback", values={"place": "HERE"}, where=where)
+    found = fix(_effective("http://127.0.0.1:8080/v1"), finding, PROFILE, Standing(is_set=True, environ=environ))
     assert str(found.text if found else "").startswith(expected)
+
+
+def test_a_variable_for_the_proxy_mends_it_as_it_is_printed(tmp_path: Path) -> None:
+    respond = {"status": 502, "headers": {"Content-Type": "text/plain"}, "text": "Bad Gateway"}
+    row = case(ok(chat()), others={"corporate": {"type": "proxy", "mode": "respond", "respond": respond}})
+    row["environment"]["env"] = {"HTTP_PROXY": "http://{corporate}"}
+    with realised(tmp_path, row) as stage:
+        before = diagnosed(stage).findings[0]
+        line = re.search("`export (NO_PROXY)=([^`]+)`", before["fix"])
+        assert (before["cause"], line is not None) == ("proxy_captures_loopback", True)
+        stage.environ.update({line[1]: line[2]} if line else {})
+        after = diagnosed(stage)
+    assert (after.code, after.causes) == (0, [])
 
 
 LIMITS = {

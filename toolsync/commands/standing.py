@@ -28,7 +28,6 @@ def standing(look: Look, finding: Finding) -> Standing:
         variable=_variable(look, profile) if profile is not None else "",
         program=next(iter(look.tool.commands), ""),
         environ=look.environ,
-        proxy_at=_proxy_at(look) if finding.cause == "proxy_captures_loopback" else "",
         key=lambda: look.world.key,
     )
 
@@ -81,15 +80,3 @@ def _variable(look: Look, profile: Profile) -> str:
         return ""
     fact = look.world.facts(look.tool.name).get("key_variable") if is_so else None
     return str(fact.value) if fact is not None else ""
-
-
-def _proxy_at(look: Look) -> str:
-    """The line that sets the proxy which is on the way."""
-    scheme = look.effective.url.partition(":")[0]
-    names = (f"{scheme}_proxy", f"{scheme}_proxy".upper(), "all_proxy", "ALL_PROXY")
-    name = next((name for name in names if look.environ.get(name)), "")
-    stated = look.variables.get(name)
-    if stated is not None:
-        return saying.at_line(look, stated)
-    line = look.world.set_at(name) if name else None
-    return saying.at_line(look, Where("environment", f"${name}", line.file, line.line)) if line is not None else ""

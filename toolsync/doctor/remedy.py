@@ -43,7 +43,6 @@ class Standing:
         variable: of the environment, from which the tool takes the key as toolsync sets it; "" where it does not.
         program: what starts the tool; "" where nobody knows.
         environ: the variables that the tool sees.
-        proxy_at: the line that sets its proxy; "" where nobody knows.
         key: looks the profile's key up; why not, where it cannot be had.
     """
 
@@ -55,7 +54,6 @@ class Standing:
     variable: str = ""
     program: str = ""
     environ: Mapping[str, str] = field(default_factory=dict)
-    proxy_at: str = ""
     key: Callable[[], Secret | SecretError | None] = _unknown
 
 
@@ -199,7 +197,7 @@ def _timeout(effective: Effective, _finding: Finding, profile: Profile, standing
     return None if stated == effective.timeout_seconds else _commands(_apply(effective))
 
 
-def _exempt(effective: Effective, _finding: Finding, profile: Profile, standing: Standing) -> Fix:
+def _exempt(effective: Effective, finding: Finding, profile: Profile, standing: Standing) -> Fix:
     """The gateway's host reached straight: by the tool's own settings, or by the variable that it reads."""
     host = urlsplit(effective.base_url).hostname or ""
     name = "no_proxy" if standing.environ.get("no_proxy") else "NO_PROXY"
@@ -207,10 +205,10 @@ def _exempt(effective: Effective, _finding: Finding, profile: Profile, standing:
     hosts = ",".join(dict.fromkeys((*before, host, "localhost", "127.0.0.1", "::1")))
     if "no_proxy" in standing.takes:
         return _edited(effective, profile, standing, f"network.no_proxy={hosts}")
-    line = f"export {name}={shlex.quote(hosts)}"
-    if standing.proxy_at:
-        return Fix(say("exempt_beside", line=line, place=standing.proxy_at, called=effective.called))
-    return Fix(say("exempt", line=line, called=effective.called))
+    if finding.where is not None and finding.where.file:
+        place = finding.values.get("place", finding.where.slot)
+        return Fix(say("exempt_beside", variable=name, hosts=hosts, place=place, called=effective.called))
+    return Fix(say("exempt", line=f"export {name}={shlex.quote(hosts)}", called=effective.called))
 
 
 # The key.
