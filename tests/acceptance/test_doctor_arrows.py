@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.acceptance.machine import KEY, Machine
+from tests.acceptance.test_asking import terminal
 from toolsync.loopback import LoopbackGateway
 from toolsync.masking import Secret
 
@@ -110,13 +111,18 @@ def test_what_the_arrow_says_mends_it(
     assert after.code == 0, after.out
 
 
-def test_fix_goes_the_whole_chain(machine: Machine, gateway: LoopbackGateway) -> None:
+def _impatient(machine: Machine, gateway: LoopbackGateway) -> None:
+    """Seconds, where milliseconds are meant."""
     machine.environ["GWK"] = KEY
     machine.write(CLAUDE, "{}")
     _applied(machine, gateway, "claude-code", key="env:GWK")
     settings = json.loads(machine.read(CLAUDE))
     settings["env"]["API_TIMEOUT_MS"] = "60"
     machine.write(CLAUDE, json.dumps(settings))
+
+
+def test_fix_goes_the_whole_chain(machine: Machine, gateway: LoopbackGateway) -> None:
+    _impatient(machine, gateway)
     ran = machine.toolsync("doctor", "claude-code", "--fix", "--yes", "--json")
     assert [one["command"][0] for one in ran.json["data"]["fixed"]] == ["profile", "apply"]
     assert [message["text"] for message in ran.json["messages"]] == [
@@ -148,3 +154,13 @@ def test_one_wrong_key_of_three_programs_is_told_once(machine: Machine, gateway:
     assert (whole.count("(key_invalid)"), whole.count("→ toolsync key rotate work\n")) == (1, 1), whole
     assert "\n  the same: Cline (cli), Codex CLI\n" in whole, whole
     assert ("    not: " in whole, "    not: " in one) == (False, True)
+
+
+def test_a_chain_is_asked_about_once(machine: Machine, gateway: LoopbackGateway) -> None:
+    _impatient(machine, gateway)
+    with terminal(machine, "doctor", "claude-code", "--fix") as screen:
+        chain = "toolsync profile edit work --set request.timeout_seconds=120 && toolsync apply --tool claude-code"
+        screen.past(f"Run `{chain}`? [y/N]: ").answer("y\n")
+        code = screen.ended()
+    assert (code, "[y/N]" in screen.shown) == (0, False), screen.shown
+    assert json.loads(machine.read(CLAUDE))["env"]["API_TIMEOUT_MS"] == "120000"
