@@ -52,7 +52,10 @@ def test_key_print_gets_the_key_out_of_pass(tmp_path: Path, store: dict[str, str
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("pass show work/nothing", "'pass' ended with exit code 1: Error: work/nothing is not in the password store."),
+        (
+            "pass show work/nothing",
+            "'pass' ended with exit code 1: Error: work/nothing is not in the password store. Run",
+        ),
         ("pass show work/notes", "'pass' printed more than one line. It must print the key, and nothing else"),
     ],
 )

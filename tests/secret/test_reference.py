@@ -117,6 +117,7 @@ FAILURES = [
         "ended with exit code 1: �[1mvault is sealed ***",
         id="the key and an escape in its complaint",
     ),
+    pytest.param("import sys; sys.exit('It is shut.')", "ended with exit code 1: It is shut", id="a whole sentence"),
     pytest.param("", "printed nothing", id="nothing"),
     pytest.param("import sys; sys.stderr.write('sign in first')", "printed nothing: sign in first", id="only stderr"),
     pytest.param(

@@ -215,5 +215,5 @@ def _ending(returncode: int) -> str:
 def _said(err: bytes) -> str:
     """What it complained of; a key may be in it that nobody has seen yet, of whatever shape."""
     text = mask_strange_words(masked(mask_key_shapes(err.decode(errors="replace"))))
-    text = " ".join(printable(text, limit=300).split())
+    text = " ".join(printable(text, limit=300).split()).rstrip(".")  # our sentence has one of its own
     return f": {text}" if text else ""
