@@ -49,6 +49,7 @@ memories = st.builds(
     st.none() | texts,
     st.dictionaries(texts.map("/{}".format), files, max_size=3),
     st.dictionaries(texts, texts, max_size=3),
+    st.dictionaries(st.from_regex(r"keyring:[a-z.]+/[A-Z_]+", fullmatch=True), files, max_size=2),
 )
 
 FULL = Memory(
@@ -86,7 +87,7 @@ def test_what_is_dumped_is_read_back(wanted: Memory) -> None:
 
 @given(memories)
 def test_the_same_memory_is_the_same_bytes(wanted: Memory) -> None:
-    backwards = Memory(wanted.key, wanted.profile, _backwards(wanted.files), _backwards(wanted.copies))
+    backwards = Memory(wanted.key, wanted.profile, *map(_backwards, (wanted.files, wanted.copies, wanted.entries)))
     assert memory.dump(backwards) == memory.dump(wanted)
 
 
@@ -125,7 +126,7 @@ def _without_version(data: dict[str, Value]) -> None:
 
 
 def _later(data: dict[str, Value]) -> None:
-    data["version"] = 4
+    data["version"] = 5
 
 
 def _nameless(data: dict[str, Value]) -> None:
@@ -177,7 +178,7 @@ def test_what_cannot_be_read_is_refused_in_plain_words(
     assert "sk-put-by-hand" not in caught.value.message
 
 
-@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("version", [1, 2, 3])
 def test_what_earlier_versions_wrote_is_read_and_written_anew(tmp_path: Path, version: int) -> None:
     """Neither knew whose key a copy is; the first named no entries."""
     data = remembered.to_json(FULL) | {"version": version}

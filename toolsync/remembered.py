@@ -16,11 +16,11 @@ from toolsync.document.splice import Splice
 from toolsync.masking import holds_key_shape, holds_secret_setting, is_reference
 from toolsync.value import frozen
 
-VERSION = 3
+VERSION = 4
 """The form of `memory.json`; a newer one is never read, for what it means is not known here.
 
 Version 1 did not name keyring entries: they were called by the place of what they hold. Before version 3 nobody knew
-whose key a copy is.
+whose key a copy is, before version 4 of other programs' entries in the keyring.
 """
 
 Kept = Literal["memory", "keyring", "lost"]
@@ -132,13 +132,25 @@ class Memory:
         key: 32 random bytes of this machine, for keyed hashes and fingerprints.
         profile: the profile applied last, or None.
         files: by real path, links followed.
-        copies: whose key it is that stands in a tool's own file: the profile, by tool.
+        copies: whose key it is that stands in a tool's own file, or in its entry: the profile, by tool.
+        entries: other programs' entries in the keyring, by name, as documents of one value.
     """
 
     key: bytes
     profile: str | None = None
     files: Mapping[str, FileMemory] = field(default_factory=dict)
     copies: Mapping[str, str] = field(default_factory=dict)
+    entries: Mapping[str, FileMemory] = field(default_factory=dict)
+
+    @property
+    def everything(self) -> Mapping[str, FileMemory]:
+        """Files and entries, by path or name."""
+        return {**self.files, **self.entries}
+
+    @property
+    def vault_names(self) -> frozenset[str]:
+        """The entries of ours in the keyring that hold what is given back."""
+        return frozenset().union(*map(vault_names, self.everything.values()))
 
     @property
     def holders(self) -> set[str]:
@@ -206,6 +218,7 @@ def to_json(memory: Memory) -> dict[str, Any]:
         "profile": memory.profile,
         "copies": dict(sorted(memory.copies.items())),
         "files": {path: _file_to(memory.files[path]) for path in sorted(memory.files)},
+        "entries": {name: _file_to(memory.entries[name]) for name in sorted(memory.entries)},
     }
 
 
@@ -244,14 +257,19 @@ def from_json(data: Mapping[str, Any]) -> Memory:
     return Memory(
         key=bytes.fromhex(data["key"]),
         profile=data["profile"],
-        files={path: _file_from(path, file) for path, file in data["files"].items()},
+        files={_real(path): _file_from(path, file) for path, file in data["files"].items()},
+        entries={name: _file_from(name, file) for name, file in data.get("entries", {}).items()},
         copies=data.get("copies", {}),
     )
 
 
-def _file_from(path: str, data: Mapping[str, Any]) -> FileMemory:
+def _real(path: str) -> str:
     if not (path.startswith("/") or Path(path).is_absolute()):  # it would mean another file in each folder
         raise ValueError("a file without the folder that it is in")
+    return path
+
+
+def _file_from(path: str, data: Mapping[str, Any]) -> FileMemory:
     return FileMemory(
         created=data["created"],
         mode=None if data["mode"] is None else int(data["mode"], 8),

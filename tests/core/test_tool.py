@@ -222,11 +222,31 @@ def test_a_template_that_cannot_be_parsed_says_where(files: dict[str, str], plac
     assert error.value.message[: len(place)] == place
 
 
-@pytest.mark.parametrize("way", ["command", "keyring", "env", "file", "plaintext"])
+@pytest.mark.parametrize("way", ["command", "env", "file", "plaintext"])
 def test_every_way_may_be_spelled_with_its_facts(way: str) -> None:
-    allowed = [name for name in RAW_KEY_FACTS if name != "key" or way in ("plaintext", "keyring")]
+    allowed = [name for name in RAW_KEY_FACTS if name != "key" or way == "plaintext"]
     spelled = ", ".join(f'{name} = "<{name}>"' for name in allowed)
     assert list(tool(f"{MANIFEST}[key]\n{way} = {{ {spelled} }}").key) == [way]
+
+
+def test_an_entry_of_the_keyring_is_a_service_and_a_user() -> None:
+    spelling = 'keyring = { service = "com.example.agent", user = "<key_variable>" }'
+    assert list(tool(f"{MANIFEST}[key]\n{spelling}").key) == ["keyring"]
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        '"<key_variable>"',
+        '{ service = "a" }',
+        '{ service = "a", user = "" }',
+        '{ service = "a", user = "b/c" }',
+        '{ service = "a", user = "b", password = "c" }',
+    ],
+)
+def test_what_is_no_entry_of_the_keyring_is_told(spelling: str) -> None:
+    with pytest.raises(TemplateError, match=r"key\.keyring is no entry of the keyring"):
+        tool(f"{MANIFEST}[key]\nkeyring = {spelling}")
 
 
 # Rows

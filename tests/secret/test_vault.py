@@ -13,7 +13,7 @@ from toolsync.errors import KeyringLockedError, NoKeyringError, SecretError
 from toolsync.masking import Secret
 from toolsync.secret import backend
 from toolsync.secret.backend import SECRET_SERVICE, WINDOWS, lend_bus_address
-from toolsync.secret.vault import MemoryVault, SystemVault, Vault
+from toolsync.secret.vault import Entry, MemoryVault, SystemVault, Vault
 
 KEY = Secret("sk-invented-0123456789")
 OTHER = Secret("sk-invented-9876543210")
@@ -54,6 +54,14 @@ def test_a_vault_keeps_the_last_key_of_each_name(vault: Vault) -> None:
 def test_each_item_has_a_service_of_its_own() -> None:
     vault_of("Sound").set("work", KEY)
     assert list(Sound.items) == [("toolsync:work", "work")]
+
+
+def test_an_item_of_another_programs_has_its_service_and_user() -> None:
+    vault, entry = vault_of("Sound"), Entry.of("com.example/agent", "AGENT_KEY")
+    vault.set(entry, KEY)
+    assert (list(Sound.items), entry) == ([("com.example/agent", "AGENT_KEY")], "keyring:com.example/agent/AGENT_KEY")
+    assert (vault.get(entry), vault.get(Entry(str(entry))), vault.get(str(entry))) == (KEY, KEY, None)
+    assert (vault.remove(entry), vault.get(entry)) == (True, None)
 
 
 def test_items_of_a_name_that_others_wrote_are_replaced_and_removed() -> None:

@@ -122,8 +122,8 @@ def _variables(session: Session, planned: Plan) -> Iterator[Message]:
 
 
 def _copies(planned: Plan, profile: str) -> dict[str, str]:
-    """Whose key stands in each tool's own file, once the plan is carried out."""
-    layers = (layer for file in planned.files if file.memory for layer in file.memory.layers if layer.holds_key)
+    """Whose key stands in each tool's own file or entry, once the plan is carried out."""
+    layers = (layer for file in planned.everything if file.memory for layer in file.memory.layers if layer.holds_key)
     set_now = {tool.tool.name for tool in planned.tools}
     return {**planned.memory.copies, **{layer.tool: profile for layer in layers if layer.tool in set_now}}
 
@@ -132,7 +132,7 @@ def described(session: Session, planned: Plan) -> dict[str, Any]:
     """The plan as data: what `diff` shows, and what a person is asked about."""
     return {
         "profile": planned.profile.name if planned.profile else None,
-        "files": [described_file(session, file, planned.memory.key) for file in planned.files],
+        "files": [described_file(session, file, planned.memory.key) for file in planned.everything],
         "tools": [described_tool(tool, session) for tool in planned.tools],
         "skipped": [
             {"tool": one.tool.name, "title": one.tool.title, "reason": one.reason, "hint": one.hint}
@@ -142,7 +142,7 @@ def described(session: Session, planned: Plan) -> dict[str, Any]:
 
 
 def _data(session: Session, planned: Plan, pinged: Iterable[Pinged]) -> dict[str, Any]:
-    written = sum(file.is_change for file in planned.files)
+    written = sum(file.is_change for file in planned.everything)
     return {**described(session, planned), "pings": [one.data() for one in pinged], "written": written}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import cached_property
@@ -13,6 +13,7 @@ from pathlib import Path
 from toolsync import disk, transaction
 from toolsync import memory as memories
 from toolsync.commands import forgetting, guarding
+from toolsync.commands.entries import Entries
 from toolsync.commands.planning import Plan
 from toolsync.commands.stores import Address, Shelf
 from toolsync.errors import ChangedError, ToolsyncError
@@ -41,9 +42,11 @@ def carry_out(session: Session, plan: Plan, memory: Memory, also: Alongside | No
         FileError, TransactionError, SecretError: it cannot be done; nothing was written.
     """
     *before, rest = _turns(plan.files)
+    entries, plan = plan.entries, replace(plan, entries=())
     for files in before:
         plan = _carried(session, plan, files, plan.memory, None)
-    _carried(session, plan, rest, replace(plan.memory, profile=memory.profile, copies=memory.copies), also)
+    whole = replace(plan.memory, profile=memory.profile, copies=memory.copies)
+    _carried(session, replace(plan, entries=entries), rest, whole, also)
 
 
 def _turns(files: Sequence[FilePlan]) -> Iterator[Sequence[FilePlan]]:
@@ -64,14 +67,14 @@ def _turns(files: Sequence[FilePlan]) -> Iterator[Sequence[FilePlan]]:
 def _carried(session: Session, plan: Plan, files: Sequence[FilePlan], memory: Memory, also: Alongside | None) -> Plan:
     """Some files of the plan carried out in one transaction and remembered, and the plan as it goes on."""
     path = disk.resolve(memories.path_in(session.state))
-    memory = _with_files(memory, files)
+    memory = _with_files(memory, files, plan.entries)
     content = memories.dump(memory)
     writes = [_write(file, plan) for file in files if _is_written(file)]
     writes.append(Write(path, plan.memory_sha256, content, private=True))
     shelves = [shelf for shelf in plan.shelves if _parts(shelf, files)]
     commit = _Rows(shelves, files, plan).commit() if shelves else None
-    kept = _Keyring(session, files)
-    alongside = kept if also is None else _Both(kept, also)
+    along = (_Keyring(session, [*files, *plan.entries]), Entries(session, plan.entries, content), also)
+    alongside = _InTurn([step for step in along if step is not None])
     transaction.commit(writes, state_dir=session.state, store=commit, alongside=alongside)
     return replace(plan, memory=memory, memory_sha256=disk.digest(content))
 
@@ -183,34 +186,40 @@ class _Keyring(Alongside):
             forgetting.removed(self._session)
 
 
-class _Both(Alongside):
-    """One thing that goes along with the files, and then another."""
+class _InTurn(Alongside):
+    """Things that go along with the files, one after the other."""
 
-    def __init__(self, first: Alongside, second: Alongside) -> None:
-        self._first, self._second = first, second
+    def __init__(self, steps: Sequence[Alongside]) -> None:
+        self._steps = steps
 
     def prepare(self) -> None:
-        self._first.prepare()
-        self._second.prepare()
+        for step in self._steps:
+            step.prepare()
 
     def take_back(self) -> None:
-        self._second.take_back()
-        self._first.take_back()
+        for step in reversed(self._steps):
+            step.take_back()
 
     def finish(self) -> None:
-        self._first.finish()
-        self._second.finish()
+        for step in self._steps:
+            step.finish()
 
 
-def _with_files(memory: Memory, planned: Sequence[FilePlan]) -> Memory:
-    files = dict(memory.files)
+def _with_files(memory: Memory, files: Sequence[FilePlan], entries: Sequence[FilePlan] = ()) -> Memory:
+    after = replace(memory, files=_with_plans(memory.files, files), entries=_with_plans(memory.entries, entries))
+    layers = (layer for file in after.everything.values() for layer in file.layers)
+    holders = {layer.tool for layer in layers if layer.holds_key}
+    return replace(after, copies={tool: name for tool, name in memory.copies.items() if tool in holders})
+
+
+def _with_plans(remembered: Mapping[str, FileMemory], planned: Sequence[FilePlan]) -> dict[str, FileMemory]:
+    after = dict(remembered)
     for file in planned:
         if file.memory is None:
-            files.pop(file.path, None)
+            after.pop(file.path, None)
         else:
-            files[file.path] = file.memory
-    after = replace(memory, files=files)
-    return replace(after, copies={tool: name for tool, name in memory.copies.items() if tool in after.holders})
+            after[file.path] = file.memory
+    return after
 
 
 def _is_written(file: FilePlan) -> bool:

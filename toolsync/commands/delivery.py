@@ -7,16 +7,17 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from toolsync.document import Value
-from toolsync.errors import TemplateError, UsageError
+from toolsync.errors import SecretError, TemplateError, UsageError
 from toolsync.facts import Fact, Facts
 from toolsync.profile import Profile
 from toolsync.secret.helper import Shell, helper_command, line
+from toolsync.secret.vault import Entry
 from toolsync.session import Session
 from toolsync.tool import Tool
 from toolsync.value import frozen
 
-CARRIED_OUT = ("command", "env", "plaintext")
-"""The ways that this version can carry out; `keyring` and `file` are passed over."""
+CARRIED_OUT = ("command", "keyring", "env", "plaintext")
+"""The ways that this version can carry out; `file` is passed over."""
 
 
 @frozen
@@ -24,29 +25,35 @@ class Delivery:
     """The way chosen.
 
     Attributes:
-        way: `command`, `env` or `plaintext`; "" for a tool that takes no key.
+        way: `command`, `keyring`, `env` or `plaintext`; "" for a tool that takes no key.
         explained: the way, for people.
         facts: `key_WAY` and `key_ref`, spelled as the tool wants them.
+        entry: where the tool looks in the keyring, for `keyring`.
     """
 
     way: str
     explained: str
     facts: Facts
+    entry: Entry | None = None
 
 
 def delivery(session: Session, tool: Tool, profile: Profile, *, consent: bool, key_variable: str) -> Delivery | str:
     """The way the key goes, or why there is none.
 
     A copy that is better than the ways after it (they serve only some of the tool's readers) is asked for, not passed
-    over; only a profile that says never has the next way taken instead.
+    over; only a profile that says never has the next way taken instead. So it is where no keyring answers and
+    there is another way; an entry that holds the key already cannot be given back then, which stops the plan.
 
     Raises:
         UsageError: `key_way` names a way that the tool does not have.
-        SecretError: the key is to be copied, and cannot be had.
+        SecretError: the key is to be copied, and cannot be had; or no keyring answers where one is needed.
     """
     if not tool.key:
         return Delivery("", "it needs no key", {})
-    for way in ways(tool, profile):
+    possible = ways(tool, profile)
+    for way in possible:
+        if way == "keyring" and way != possible[-1] and not _has_keyring(session):
+            continue
         if way == "plaintext" and profile.plaintext == "never":
             continue
         if way == "plaintext" and not consent:
@@ -54,8 +61,20 @@ def delivery(session: Session, tool: Tool, profile: Profile, *, consent: bool, k
         raw = _raw_facts(session, profile, key_variable, way)
         spelled = _spelled(tool.key[way], raw)
         given = {name: Fact(name, spelled, f"{tool.name}: key.{way}") for name in (f"key_{way}", "key_ref")}
-        return Delivery(way, _explained(way, profile, spelled, key_variable), given)
+        return Delivery(way, _explained(way, profile, spelled, key_variable), given, _entry(way, spelled))
     return 'it would hold a copy of the key in its own file, and the profile says plaintext = "never"'
+
+
+def _has_keyring(session: Session) -> bool:
+    try:
+        return bool(session.open_vault().backend)
+    except SecretError:
+        return False
+
+
+def _entry(way: str, spelled: Value) -> Entry | None:
+    is_entry = way == "keyring" and isinstance(spelled, Mapping)
+    return Entry.of(str(spelled["service"]), str(spelled["user"])) if is_entry else None
 
 
 def ways(tool: Tool, profile: Profile) -> list[str]:
@@ -90,7 +109,7 @@ def _raw_facts(session: Session, profile: Profile, key_variable: str, way: str) 
 
 def _no_key(way: str) -> Callable[[], Any]:
     def refuse() -> Any:
-        raise TemplateError(f"key.{way} names <key>, which only `plaintext` and `keyring` may")
+        raise TemplateError(f"key.{way} names <key>, which only `plaintext` may")
 
     return refuse
 
@@ -121,6 +140,8 @@ def _raw(name: str, raw: Mapping[str, Callable[[], Any]]) -> Any:
 def _explained(way: str, profile: Profile, spelled: Value, key_variable: str) -> str:
     if way == "command":
         return f"asks `toolsync key print {profile.name}` at run time"
+    if way == "keyring":
+        return "finds a copy in its own entry in the keyring"
     if way == "env":
         is_named = isinstance(spelled, str) and _VARIABLE.fullmatch(spelled)
         return f"reads ${spelled if is_named else key_variable} from its environment"

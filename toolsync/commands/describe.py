@@ -13,6 +13,7 @@ from toolsync.difference import shown_value, unified
 from toolsync.document.keypath import spell
 from toolsync.masking import printable
 from toolsync.plan import Change, FilePlan
+from toolsync.secret.vault import Entry
 from toolsync.session import Session
 
 
@@ -20,13 +21,18 @@ def described_file(session: Session, file: FilePlan, key: bytes) -> dict[str, An
     """A file plan: its path, what happens to it, each change, and the masked diff's lines."""
     return {
         "path": file.path,
-        "shown": session.shown(file.path),
+        "shown": shown(session, file),
         "row": session.shown(str(Address.parse(file.path).row)) if file.container else "",
         "action": _action(file),
         "tools": sorted({tool for tool, _ in file.edits} | {change.tool for change in file.changes}),
         "changes": [_described_change(change, file, key) for change in file.changes],
-        "diff": unified(file, session.shown(file.path), key),
+        "diff": unified(file, shown(session, file), key),
     }
+
+
+def shown(session: Session, file: FilePlan) -> str:
+    """A file as people write it; an entry of another program's by its name."""
+    return printable(file.path) if isinstance(file.path, Entry) else session.shown(file.path)
 
 
 def _action(file: FilePlan) -> str:
@@ -74,13 +80,13 @@ def _is_lost(file: FilePlan) -> bool:
 
 def left_messages(session: Session, plan: Plan) -> Iterator[Message]:
     """What an undo, or a value no longer wanted, could not give back, with the reason; and what lies open."""
-    for file in plan.files:
+    for file in plan.everything:
         for left in file.left:
-            text = f"{session.shown(file.path)}: {printable(spell(left.path))}: {left.reason}"
+            text = f"{shown(session, file)}: {printable(spell(left.path))}: {left.reason}"
             yield Message("warning", text)
-    for file in plan.files:
+    for file in plan.everything:
         if _is_lost(file):
-            text = f"{session.shown(file.path)} is gone: what undo would give back there is forgotten"
+            text = f"{shown(session, file)} is gone: what undo would give back there is forgotten"
             yield Message("warning", text)
     for path, rows in lost_rows(plan.files).items():
         text = f"{session.shown(path)} is not there: our rows in it ({', '.join(rows)}) are forgotten"

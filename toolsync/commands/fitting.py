@@ -76,7 +76,7 @@ class Scope:
 
 def remembered_tools(memory: Memory) -> set[str]:
     """The tools of which something is applied."""
-    return {layer.tool for file in memory.files.values() for layer in file.layers}
+    return {layer.tool for file in memory.everything.values() for layer in file.layers}
 
 
 @frozen

@@ -13,7 +13,6 @@ from toolsync.commands import state_folder
 from toolsync.commands.result import Message
 from toolsync.commands.turning import forget_due, has_due
 from toolsync.errors import ToolsyncError, TransactionError
-from toolsync.remembered import vault_names
 from toolsync.session import Session
 from toolsync.transaction import lock
 from toolsync.transaction.journal import traces
@@ -58,11 +57,12 @@ def removed(session: Session) -> list[str]:
     """
     if not state_folder.has_note(session.state):
         return []
-    if traces(session.state):  # what an interrupted run needs is not known before it is ended
+    is_pending = traces(session.state) or state_folder.has_entries(session.state)
+    if is_pending:  # what an interrupted run needs is not known before it is ended
         return []
     noted = state_folder.noted(session.state)
     memory = memories.read(memories.path_in(session.state))
-    idle = sorted(noted.difference(*map(vault_names, memory.files.values())))
+    idle = sorted(noted.difference(memory.vault_names))
     vault = session.open_vault() if idle else None
     gone = [name for name in idle if vault and vault.remove(name)]
     state_folder.note(session.state, frozenset())

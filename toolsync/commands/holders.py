@@ -27,7 +27,7 @@ def applied(memory: Memory, known: Known) -> dict[str, tuple[str, ...]]:
 
 
 def holders(memory: Memory, known: Known) -> dict[str, tuple[str, ...]]:
-    """The tools in whose own files or rows a key was written, by the profile that it was written for."""
+    """The tools in whose own files, rows or entries a key was written, by the profile that it was written for."""
     return _by_profile(memory, known, ((real, layer) for real, layer in _layers(memory) if layer.holds_key))
 
 
@@ -65,4 +65,4 @@ def profile_of(memory: Memory, known: Known, real: str, layer: LayerMemory) -> s
 
 
 def _layers(memory: Memory) -> Iterator[tuple[str, LayerMemory]]:
-    return ((real, layer) for real, file in memory.files.items() for layer in file.layers)
+    return ((real, layer) for real, file in memory.everything.items() for layer in file.layers)

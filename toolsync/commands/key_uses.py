@@ -26,10 +26,11 @@ from toolsync.profile import KeyRef, Profile
 from toolsync.registry import Known
 from toolsync.remembered import NOTHING, LayerMemory, Memory, Remembered, mark
 from toolsync.secret import former
+from toolsync.secret.vault import Entry
 from toolsync.session import Session
 from toolsync.tool import Tool
 
-Kind = Literal["helper", "variable", "copy", "row", "other key", "shell", "found", "other copy"]
+Kind = Literal["helper", "variable", "copy", "row", "entry", "other key", "shell", "found", "other copy"]
 
 
 @dataclass(frozen=True)
@@ -37,11 +38,11 @@ class Use:
     """One place.
 
     Attributes:
-        kind: `helper` runs `key print`, `variable` reads one from its environment, `copy` and `row` hold the key in
-            a file or a database, `other key` holds another where a copy was written, `shell` is a variable of this
-            shell's; `found` and `other copy` hold it, and toolsync did not write it there.
+        kind: `helper` runs `key print`, `variable` reads one from its environment, `copy`, `row` and `entry` hold the
+            key in a file, a database and the keyring, `other key` holds another where a copy was written, `shell` is a
+            variable of this shell's; `found` and `other copy` hold it, and toolsync did not write it there.
         who: the tool, for people; "" for none.
-        where: the file or the variable.
+        where: the file, the variable or the entry.
         path: where in the file, or its lines.
     """
 
@@ -103,6 +104,18 @@ def _known_uses(
                 yield from (Use(kind, title, where, path) for kind, path in held if kind)
             elif any(value.secret and value.after != NOTHING for value in layer.values) and layer.tool in tools:
                 yield from _asking(tools[layer.tool], where)
+    for name, file in memory.entries.items():
+        value = _value(session, name)
+        for layer in file.layers if value else ():
+            if layer.tool in known and profile_of(memory, known, name, layer) in served:
+                yield Use("entry" if value == key else "other key", known[layer.tool].title, printable(name))
+
+
+def _value(session: Session, name: str) -> Secret | None:
+    """What the entry holds; None where that cannot be had, as nothing can then."""
+    with suppress(SecretError):
+        return session.open_vault().get(Entry(name))
+    return None
 
 
 def _kind(now: Document | None, path: str, key: Secret, *, is_row: bool) -> Kind | None:

@@ -10,6 +10,7 @@ from toolsync import memory as memories
 from toolsync.commands import aside
 from toolsync.commands.choosing import chosen, fitting, parting_notices, store_warnings, switched_off
 from toolsync.commands.claims import stop_at_claimed
+from toolsync.commands.entries import Wanted, entry_plans
 from toolsync.commands.fitting import Scope, Skipped, ToolPlan, Wish, remembered_tools
 from toolsync.commands.guarding import ignored_lines
 from toolsync.commands.keeping import kept_or_told
@@ -49,6 +50,7 @@ class Plan:
         unkept: the user's own values that no keyring can keep for undo.
         asides: what concerns no planned tool: templates that cannot be used, names in the profile that mean no tool.
         shelves: the stores that take part, as they were read.
+        entries: one plan for each entry that another program has in the keyring, as if it were a file.
     """
 
     profile: Profile | None
@@ -61,11 +63,17 @@ class Plan:
     unkept: tuple[Notice, ...] = ()
     shelves: tuple[Shelf, ...] = ()
     asides: tuple[Notice, ...] = ()
+    entries: tuple[FilePlan, ...] = ()
+
+    @property
+    def everything(self) -> tuple[FilePlan, ...]:
+        """Files and entries."""
+        return (*self.files, *self.entries)
 
     @property
     def is_nothing(self) -> bool:
-        """Whether every file is as it should be, and remembered so."""
-        return all(file.is_nothing for file in self.files)
+        """Whether every file and entry is as it should be, and remembered so."""
+        return all(file.is_nothing for file in self.everything)
 
     @property
     def notices(self) -> tuple[Notice, ...]:
@@ -122,7 +130,15 @@ def plan_apply(session: Session, wish: Wish, shelves: Shelves | None = None) -> 
         unkept,
         rack.used,
         tuple(asides),
+        entry_plans(session, memory, table.in_scope, _entries(session, seated)),
     )
+
+
+def _entries(session: Session, tools: Sequence[ToolPlan]) -> Iterator[Wanted]:
+    """What the tools are to find in the keyring."""
+    for tool in tools:
+        if tool.profile and tool.delivery and tool.delivery.entry:
+            yield Wanted(tool.tool.name, tool.delivery.entry, session.secret(tool.profile.key))
 
 
 def _seated(
@@ -236,4 +252,5 @@ def plan_undo(session: Session, tools: Sequence[str]) -> Plan:
         snapshot.sha256,
         shelves=rack.used,
         asides=(*aside.blind(known, in_scope), *aside.doubtful(session, table.doubtful)),
+        entries=entry_plans(session, memory, in_scope),
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from toolsync import disk, transaction
 from toolsync import memory as memories
+from toolsync.commands.entries import settle
 from toolsync.commands.tracing import Notice
 from toolsync.errors import DamagedMemoryError
 from toolsync.session import Session
@@ -19,10 +20,14 @@ def recovered(session: Session) -> tuple[Notice, ...]:
     """End it, all or nothing; what became of it.
 
     Raises:
-        TransactionError, FileError: it cannot be ended yet.
+        TransactionError, FileError, SecretError: it cannot be ended yet.
     """
     recovery = transaction.recover(session.state, token_now=token_now)
-    return () if recovery is None else tuple(_notices(recovery))
+    is_back = settle(session)
+    notices = () if recovery is None else tuple(_notices(recovery))
+    if is_back:
+        notices += (Notice("", "what it had put into the keyring for another program is taken back too"),)
+    return notices
 
 
 def begun_anew(session: Session) -> tuple[Notice, ...]:

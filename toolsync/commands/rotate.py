@@ -20,6 +20,7 @@ from toolsync.masking import Secret
 from toolsync.plan import FilePlan
 from toolsync.profile import KeyRef, Profile
 from toolsync.secret import former
+from toolsync.secret.vault import Entry
 from toolsync.session import Session
 
 DAYS = 7.0
@@ -170,7 +171,7 @@ def _together(plans: Sequence[Plan]) -> Plan | None:
     if not plans:
         return None
     files: dict[str, FilePlan] = {}
-    for file in (file for one in plans for file in one.files):
+    for file in (file for one in plans for file in one.everything):
         if files.setdefault(file.path, file).after != file.after:
             raise PlanRefusedError(
                 f"{file.path} is to be two things to two profiles that use the key",
@@ -179,7 +180,8 @@ def _together(plans: Sequence[Plan]) -> Plan | None:
     return replace(
         plans[0],
         tools=tuple(tool for one in plans for tool in one.tools),
-        files=tuple(files.values()),
+        files=tuple(file for file in files.values() if not isinstance(file.path, Entry)),
+        entries=tuple(file for file in files.values() if isinstance(file.path, Entry)),
         snapshots={path: snapshot for one in plans for path, snapshot in one.snapshots.items()},
         skipped=tuple(skipped for one in plans for skipped in one.skipped),
         shelves=tuple(shelf for one in plans for shelf in one.shelves),

@@ -82,7 +82,7 @@ def execute(rotation: Rotation, *, ping: bool = True) -> Result:
     data = {
         **what,
         "changed": rotation.old != change.new,
-        "written": sum(file.is_change for file in rotation.files.files),
+        "written": sum(file.is_change for file in rotation.files.everything),
         "pings": [one.data() for one in pinged],
         "sent": [one.data() for one in after],
         "left": [{"where": one.where, "lines": list(one.lines), "copy": one.is_copy} for one in left.places],
@@ -95,14 +95,14 @@ def described(rotation: Rotation) -> dict[str, Any]:
     """The plan as data."""
     session, change = rotation.session, rotation.change
     served = [tool for asking in rotation.asked for tool in asking.tools]
-    asking = [tool for tool in served if tool.delivery and tool.delivery.way in ("command", "keyring")]
+    asking = [tool for tool in served if tool.delivery and tool.delivery.way == "command"]
     variables = [str(t.facts["key_variable"].value) for t in served if t.delivery and t.delivery.way == "env"]
     return {
         "name": change.name,
         "back": change.is_back,
         "backend": session.open_vault().backend,
         "profiles": [profile.name for profile in rotation.profiles],
-        "files": [described_file(session, file, rotation.files.memory.key) for file in rotation.files.files],
+        "files": [described_file(session, file, rotation.files.memory.key) for file in rotation.files.everything],
         "tools": [described_tool(tool, session) for tool in rotation.files.tools],
         "asking": sorted({tool.tool.title for tool in asking}),
         "variables": sorted(set(variables)),
@@ -191,7 +191,7 @@ def _farewell(rotation: Rotation, turn: Turn, *, is_well: bool) -> Iterator[Mess
     if rotation.old is None or rotation.old == rotation.change.new:
         return
     name = rotation.change.name
-    changed = {change.tool for file in rotation.files.files if file.is_change for change in file.changes}
+    changed = {change.tool for file in rotation.files.everything if file.is_change for change in file.changes}
     for tool in rotation.files.tools:
         if tool.tool.name in changed and tool.tool.reload:
             yield Message("note", f"{tool.tool.title}: {tool.tool.reload}")

@@ -163,7 +163,7 @@ class _Gathering:
         """The user's own earlier values that undo would bring back, as far as they are keys."""
         if self._is_shut:
             return
-        entries = [(path, name) for path, file in memory.files.items() for name in sorted(vault_names(file))]
+        entries = [(path, name) for path, file in memory.everything.items() for name in sorted(vault_names(file))]
         try:
             for path, name in entries[:_MOST_OLD]:
                 found = self._session.open_vault().get(name)

@@ -13,8 +13,10 @@ from toolsync.errors import FileError
 
 MEMORY, INDEX, NOTE, LOCK = "memory.json", "keys.json", "forgetting.json", "lock"
 _DRAFT = f"{NOTE}.draft"
+ENTRIES = "entries.json"
+"""What is going on with other programs' entries in the keyring; see there."""
 
-_OURS = (MEMORY, INDEX, NOTE, _DRAFT, "crash-*.txt", ".keys-*", LOCK)
+_OURS = (MEMORY, INDEX, NOTE, _DRAFT, ENTRIES, f"{ENTRIES}.draft", "crash-*.txt", ".keys-*", LOCK)
 """What is made there, the lock last: a journal is ended, not removed."""
 
 
@@ -45,6 +47,11 @@ def noted(state: Path) -> frozenset[str]:
 def has_note(state: Path) -> bool:
     """Whether there is such a note, or the draft of one."""
     return disk.is_there(state / NOTE) or disk.is_there(state / _DRAFT)
+
+
+def has_entries(state: Path) -> bool:
+    """Whether a change of other programs' entries is not at its end, or the draft of its note is there."""
+    return disk.is_there(state / ENTRIES) or disk.is_there(state / f"{ENTRIES}.draft")
 
 
 def note(state: Path, names: frozenset[str]) -> None:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from toolsync import disk, document, registry, transaction
 from toolsync import memory as memories
+from toolsync.commands import entries, state_folder
 from toolsync.commands.describe import skipped_message
 from toolsync.commands.fitting import remembered_tools
 from toolsync.commands.guarding import exposed_since, readable
@@ -81,7 +82,7 @@ def status(session: Session, wish: Wish) -> Result:
         "tools": _by_tool(session, places, memory),
         "drift": len(drifted),
         "waiting": len(waiting),
-        "recovery_due": transaction.pending(session.state),
+        "recovery_due": _is_pending(session.state),
     }
     if plan and any(skipped.is_asked for skipped in plan.skipped):
         return Result("status", data, tuple(messages), REFUSED)  # as `diff` and `apply` say of it
@@ -121,13 +122,14 @@ def _together(plans: Sequence[Plan]) -> Plan | None:
     if not plans:
         return None
     files = {file.path: file for plan in plans for file in plan.files}
+    kept = {entry.path: entry for plan in plans for entry in plan.entries}
     skipped = tuple(replace(one, is_asked=False) for plan in plans for one in plan.skipped)
     tools = tuple(tool for plan in plans for tool in plan.tools)
-    return replace(plans[0], tools=tools, files=tuple(files.values()), skipped=skipped)
+    return replace(plans[0], tools=tools, files=tuple(files.values()), entries=tuple(kept.values()), skipped=skipped)
 
 
 def _messages(session: Session, plan: Plan | None) -> Iterator[Message]:
-    if transaction.pending(session.state):
+    if _is_pending(session.state):
         yield _due(session.state)
     if plan is None:
         return
@@ -138,6 +140,10 @@ def _messages(session: Session, plan: Plan | None) -> Iterator[Message]:
     yield from _unset(session, plan)
     yield from exposed_since(session, plan.files)
     yield from (replace(message, level="problem") for message in readable(session, plan.files))
+
+
+def _is_pending(state: Path) -> bool:
+    return transaction.pending(state) or state_folder.has_entries(state)
 
 
 def _due(state: Path) -> Message:
@@ -159,10 +165,11 @@ def _unset(session: Session, plan: Plan) -> Iterator[Message]:
 def _places(
     memory: Memory, plan: Plan | None, wish: Wish, standing: _Standing, blind: Collection[str]
 ) -> Iterator[Place]:
-    changes = [(change.tool, file.path, change.path) for file in plan.files for change in file.changes] if plan else []
+    planned = plan.everything if plan else ()
+    changes = [(change.tool, file.path, change.path) for file in planned for change in file.changes]
     wanted = dict.fromkeys(changes)  # in the plan's order
     seen: set[tuple[str, str, Any]] = set()
-    for real, file in memory.files.items():
+    for real, file in memory.everything.items():
         for layer in file.layers:
             if wish.tools and layer.tool not in wish.tools:
                 continue
@@ -231,6 +238,9 @@ class _Standing:
         return self._documents[key]
 
     def _read(self, real: str, layer: LayerMemory) -> Document | None:
+        if layer.overlay == entries.OVERLAY:
+            text = entries.text_of(self._session, real)
+            return _parsed(None if text is None else text.encode(), "json")
         tool = self._known.get(layer.tool)
         row = next((row for row in tool.files if row.overlay == layer.overlay), None) if tool else None
         if tool and row and row.part:
@@ -281,7 +291,7 @@ def _by_file(session: Session, places: Sequence[Place], memory: Memory) -> list[
     return [
         {
             "path": file,
-            "shown": session.shown(file),
+            "shown": session.shown(file) if Path(file).is_absolute() else printable(file),
             "applied": _worst([place.applied for place in own], _APPLIED),
             "wanted": _worst([place.wanted for place in own], _WANTED),
             "applied_at": _applied_at(memory, file, own[0].tool),
@@ -302,5 +312,5 @@ def _worst(states: Sequence[str], order: Mapping[str, int]) -> str:
 
 
 def _applied_at(memory: Memory, file: str, tool: str) -> str | None:
-    layers = memory.files[file].layers if file in memory.files else ()
+    layers = memory.everything[file].layers if file in memory.everything else ()
     return next((layer.applied_at for layer in layers if layer.tool == tool), None)

@@ -78,11 +78,11 @@ def give_back(session: Session, planned: Plan) -> Result:
     """
     if not planned.is_nothing:
         carry_out(session, planned, planned.memory)
-    changed = {change.tool for file in planned.files if file.is_change for change in file.changes}
+    changed = {change.tool for file in planned.everything if file.is_change for change in file.changes}
     given = (one.tool for one in planned.tools if one.tool.name in changed and one.tool.reload)
     notes = tuple(Message("note", f"{tool.title}: {tool.reload}") for tool in given)
     data = {
-        "files": [described_file(session, file, planned.memory.key) for file in planned.files],
-        "written": sum(file.is_change for file in planned.files),
+        "files": [described_file(session, file, planned.memory.key) for file in planned.everything],
+        "written": sum(file.is_change for file in planned.everything),
     }
     return Result("undo", data, (*plan_messages(session, planned), *notes))

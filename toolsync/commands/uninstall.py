@@ -75,7 +75,7 @@ class Plan:
     @property
     def keeps_memory(self) -> bool:
         """Whether something of the user's cannot be given back yet: then it stays remembered."""
-        return any(file.memory is not None for file in self.undo.files)
+        return any(file.memory is not None for file in self.undo.everything)
 
     @property
     def keeps_list(self) -> bool:
@@ -94,8 +94,8 @@ def plan(session: Session, *, remove_keys: bool) -> Plan:
     keys = own_keys(session)
     if remove_keys and keys.problem is not None:
         raise keys.problem
-    remembered = frozenset().union(*map(vault_names, undo.memory.files.values()))
-    needed = frozenset().union(*(vault_names(file.memory) for file in undo.files if file.memory))
+    remembered = undo.memory.vault_names
+    needed = frozenset().union(*(vault_names(file.memory) for file in undo.everything if file.memory))
     return Plan(
         undo,
         (remembered | state_folder.noted(session.state)) - needed,
@@ -161,9 +161,9 @@ def _alone(session: Session) -> AbstractContextManager[None]:
 
 def _stop_at_newcomers(session: Session, planned: Plan) -> None:
     """What another toolsync applied since the files were given back must not be forgotten."""
-    remembered = memories.read(memories.path_in(session.state)).files
-    given = {file.path for file in planned.undo.files if file.memory is None}
-    if traces(session.state) or remembered.keys() - (planned.undo.memory.files.keys() - given):
+    remembered = memories.read(memories.path_in(session.state)).everything
+    given = {file.path for file in planned.undo.everything if file.memory is None}
+    if traces(session.state) or remembered.keys() - (planned.undo.memory.everything.keys() - given):
         raise ChangedError("another toolsync has applied a profile meanwhile", hint="Run the command again.")
 
 
@@ -217,8 +217,8 @@ def _reason(planned: Plan, path: Path) -> str:
 
 def _data(session: Session, planned: Plan, gone: _Gone) -> dict[str, Any]:
     return {
-        "files": [described_file(session, file, planned.undo.memory.key) for file in planned.undo.files],
-        "written": sum(file.is_change for file in planned.undo.files),
+        "files": [described_file(session, file, planned.undo.memory.key) for file in planned.undo.everything],
+        "written": sum(file.is_change for file in planned.undo.everything),
         "removed": [
             *({"kind": "old value", "name": name} for name in gone.old_values),
             *({"kind": "key", "name": f"keyring:{name}"} for name in gone.keys),

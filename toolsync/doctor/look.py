@@ -58,9 +58,18 @@ class Look:
         return {name: where for name, where in found.items() if name not in self.tool.request.at_start}
 
     @cached_property
+    def entries(self) -> Mapping[str, str]:
+        """What it finds in the keyring where a variable is not set."""
+        return {name: text for name, text in self.world.entries(self.tool.name).items() if not self._environ.get(name)}
+
+    @property
+    def _environ(self) -> Mapping[str, str]:
+        return self.world.session.places.environ
+
+    @cached_property
     def environ(self) -> Mapping[str, str]:
         """The variables that it sees."""
-        environ = dict(self.world.session.places.environ)
+        environ = {**self._environ, **self.entries}
         by_name = {one.layer.name: one for one in self.layers}
         for name, where in self.variables.items():
             value = _data.get(by_name[where.layer].tree.data, _below(by_name[where.layer], parse_path(where.slot)))
@@ -111,6 +120,8 @@ class Look:
         stated = self.variables.get(name)
         if stated is not None:
             return stated
+        if name in self.entries:
+            return Where("keyring", f"${name}")
         line = self.world.set_at(name) if name in self.world.session.places.environ else None
         return Where("environment", f"${name}", line.file if line else "", (line.line or None) if line else None)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -20,6 +21,7 @@ from toolsync.masking import Secret
 from toolsync.process import Process
 from toolsync.profile import Profile, for_tool
 from toolsync.remembered import Memory
+from toolsync.secret.vault import Entry
 from toolsync.session import Session
 
 if TYPE_CHECKING:
@@ -86,6 +88,17 @@ class World:
             return resolve(self.profile.key, self.session.open_vault, self.session.places.environ)
         except SecretError as error:
             return error
+
+    def entries(self, tool: str) -> Mapping[str, str]:
+        """What the tool finds in the keyring for variables that are not set, where an apply put it there; by name."""
+        found: dict[str, str] = {}
+        for name, file in self.memory.entries.items():
+            if any(layer.tool == tool and layer.holds_key for layer in file.layers):
+                entry = Entry(name)
+                with suppress(SecretError):  # it finds nothing there either
+                    value = self.session.open_vault().get(entry)
+                    found |= {} if value is None else {entry.user: value.reveal()}
+        return found
 
     def facts(self, tool: str) -> Facts:
         """What fills the templates of a tool; the key's facts are none of them."""

@@ -126,6 +126,7 @@ _HELD: Mapping[str, str] = {
     "variable": "reads a variable",
     "copy": "holds a copy",
     "row": "holds a copy",
+    "entry": "holds a copy",
     "other key": "another key by now",
     "shell": "this shell holds it",
     "found": "found there",

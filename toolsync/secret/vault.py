@@ -30,8 +30,29 @@ _MOST_COPIES = 16
 """How many items of one name are removed before something is held to be wrong."""
 
 
+class Entry(str):
+    """The name of an item that another program keeps: `keyring:SERVICE/USER`; there is no slash in the user's."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, service: str, user: str) -> Entry:
+        """The name of the item with that service and user."""
+        return cls(f"keyring:{service}/{user}")
+
+    @property
+    def service(self) -> str:
+        """The item's service."""
+        return self.removeprefix("keyring:").rpartition("/")[0]
+
+    @property
+    def user(self) -> str:
+        """The item's user."""
+        return self.rpartition("/")[2]
+
+
 class Vault(Protocol):
-    """What keeps secrets by name. Every method may raise a SecretError."""
+    """What keeps secrets by name, of ours or of another program's (`Entry`). Every method may raise a SecretError."""
 
     @property
     def backend(self) -> str:
@@ -96,7 +117,7 @@ class SystemVault:
 
     def get(self, name: str) -> Secret | None:
         """The secret kept under `name`, if there is one."""
-        value = self._asked(lambda ring: ring.get_password(service_of(name), name))
+        value = self._asked(lambda ring: ring.get_password(*_place(name)))
         return None if value is None else Secret(value)
 
     def set(self, name: str, secret: Secret) -> None:
@@ -161,14 +182,19 @@ def service_of(name: str) -> str:
     return f"toolsync:{name}"
 
 
+def _place(name: str) -> tuple[str, str]:
+    """Service and user of an item."""
+    return (name.service, name.user) if isinstance(name, Entry) else (service_of(name), name)
+
+
 def _stored(ring: KeyringBackend, name: str, value: str) -> bool:
-    ring.set_password(service_of(name), name, value)
-    if ring.get_password(service_of(name), name) == value:
+    ring.set_password(*_place(name), value)
+    if ring.get_password(*_place(name)) == value:
         return True
     # An item with fewer attributes, as `secret-tool` writes it, is not replaced by ours, and may be found before it.
     _removed(ring, name)
-    ring.set_password(service_of(name), name, value)
-    return ring.get_password(service_of(name), name) == value
+    ring.set_password(*_place(name), value)
+    return ring.get_password(*_place(name)) == value
 
 
 def _removed(ring: KeyringBackend, name: str) -> bool:
@@ -176,9 +202,9 @@ def _removed(ring: KeyringBackend, name: str) -> bool:
 
     for count in range(_MOST_COPIES):
         try:
-            ring.delete_password(service_of(name), name)
+            ring.delete_password(*_place(name))
         except PasswordDeleteError:
-            if ring.get_password(service_of(name), name) is None:
+            if ring.get_password(*_place(name)) is None:
                 return count > 0
             raise
     raise SecretError(f"the keyring keeps returning an item named '{name}' that was removed")

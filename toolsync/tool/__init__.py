@@ -121,11 +121,22 @@ def _ways(tool: str, table: Mapping[str, Value]) -> Mapping[str, Value]:
         known = ", ".join(WAYS)
         raise TemplateError(f"{tool}/tool.toml: key.{unknown[0]} is no way a key can go", hint=f"Known: {known}.")
     for way, spelling in table.items():
-        allowed = [name for name in RAW_KEY_FACTS if name != "key" or way in ("plaintext", "keyring")]
+        allowed = [name for name in RAW_KEY_FACTS if name != "key" or way == "plaintext"]
         for name in sorted(facts_named(spelling) - {*allowed}):
             hint = f"Known there: {', '.join(allowed)}."
             raise TemplateError(f"{tool}/tool.toml: key.{way}: '<{name}>' is no key fact", hint=hint)
+    if "keyring" in table and not _is_entry(table["keyring"]):
+        hint = 'As in { service = "com.example.agent", user = "<key_variable>" }; no slash in the user.'
+        raise TemplateError(f"{tool}/tool.toml: key.keyring is no entry of the keyring", hint=hint)
     return dict(table)
+
+
+def _is_entry(spelling: Value) -> bool:
+    """Whether it names an entry: a service, and a user's name."""
+    if not isinstance(spelling, Mapping) or {*spelling} != {"service", "user"}:
+        return False
+    service, user = spelling["service"], spelling["user"]
+    return all(isinstance(text, str) and text for text in (service, user)) and "/" not in str(user)
 
 
 def _file_row(
