@@ -98,7 +98,9 @@ def test_a_wrong_key_is_refused(gateway: LoopbackGateway, dialect: Dialect) -> N
     came = ping(asking(gateway, dialect, key=WRONG))
     assert (came.outcome, came.status) == ("refused", 401)
     assert came.problem == "the gateway does not know this key (401): Invalid API key"
-    assert came.hint == "Store the key that this gateway gave you: `toolsync key set NAME`."
+    assert came.hint == (
+        "Put the key that this gateway gave you in its place, and in every copy of it: `toolsync key rotate NAME`."
+    )
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

@@ -37,7 +37,7 @@ def _printing(machine: Machine) -> str:
 @pytest.mark.parametrize(
     ("kind", "advice"),
     [
-        ("keyring:work", "`toolsync key set work`"),
+        ("keyring:work", "`toolsync key rotate work`"),
         ("env:GATEWAY_KEY", "in $GATEWAY_KEY, the variable that the profile takes it from"),
         ("command", "where the profile's own command gets it (command:"),
     ],
@@ -52,7 +52,7 @@ def test_a_refused_key_is_to_be_changed_where_it_comes_from(
     ran = ready.toolsync(*verb)
 
     said = ran.out + ran.err
-    assert (ran.code, advice in said, "key set" in said) == (2, True, kind == "keyring:work")
+    assert (ran.code, advice in said, "key rotate" in said) == (2, True, kind == "keyring:work")
 
 
 @pytest.mark.parametrize("verb", [("ping",), ("apply", "--yes")], ids=" ".join)
@@ -124,6 +124,6 @@ def test_a_cause_that_several_share_is_said_once(ready: Machine, strict: Loopbac
 
     ran = ready.toolsync("ping")
 
-    assert [ran.out.count(one) for one in ("✗ ", "problem: ", "`toolsync key set work`")] == [2, 1, 1]
+    assert [ran.out.count(one) for one in ("✗ ", "problem: ", "`toolsync key rotate work`")] == [2, 1, 1]
     (message,) = (one["text"] for one in ready.toolsync("ping", "--json").json["messages"])
     assert message.endswith("the gateway does not know this key (401): Invalid API key [key_invalid]")

@@ -135,17 +135,19 @@ def requests(session: Session, planned: Plan) -> list[tuple[PingRequest, tuple[s
     ]
 
 
-_KEY_SET = "`toolsync key set NAME`"
+_KEY_COMMAND = re.compile("`toolsync key (set|rotate) NAME`")
 
 
 def named(hint: str, profile: Profile) -> str:
     """A probe's hint, in which NAME stands for the profile, with its name; a key is changed where it comes from."""
-    if profile.key.kind == "env":
-        hint = hint.replace(_KEY_SET, f"in ${profile.key.name}, the variable that the profile takes it from")
-    if profile.key.kind == "systemd":
-        hint = hint.replace(_KEY_SET, f"where the service's unit loads the credential '{profile.key.name}' from")
-    if profile.key.kind == "command":
-        hint = hint.replace(_KEY_SET, f"where the profile's own command gets it ({profile.key})")
+    there = {
+        "age": "`toolsync key set NAME`",
+        "env": f"in ${profile.key.name}, the variable that the profile takes it from",
+        "systemd": f"where the service's unit loads the credential '{profile.key.name}' from",
+        "command": f"where the profile's own command gets it ({profile.key})",
+    }.get(profile.key.kind)
+    if there is not None:
+        hint = _KEY_COMMAND.sub(lambda _: there, hint)
     return re.sub(r"\bNAME\b", profile.name, hint)
 
 
