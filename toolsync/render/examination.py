@@ -125,8 +125,10 @@ def _finding(finding: Data, words: Data, excluded: str = "") -> Iterator[Line]:
     where = finding["where"]
     if where is not None:
         yield Line(f"    {words['where']}: {_place(where)}")
-    for line in finding["evidence"][:_MOST_EVIDENCE]:
-        yield Line(f"    {line}")
+    evidence = finding["evidence"]
+    if len(evidence) > _MOST_EVIDENCE:  # the last line says what the way out needs
+        evidence = [*evidence[: _MOST_EVIDENCE - 1], evidence[-1]]
+    yield from (Line(f"    {line}") for line in evidence)
     if excluded:
         yield Line(f"    {excluded}", "dim")
     yield Line(f"    → {finding['fix'] or finding['remedy']}", "place")
