@@ -113,8 +113,8 @@ def _editor(base: str) -> Mapping[str, str]:
 
 
 _APPLY = "toolsync apply --tool {0}"
-_KEY = "toolsync key set {0}"
-_CLAUDE, _CODEX, _CLINE = (_APPLY.format(name) for name in ("claude-code", "codex", "cline"))
+_KEY = "toolsync key rotate {0}"
+_CLAUDE, _CODEX, _CLINE = (_APPLY.format(name) for name in ("claude-code", "codex", "cline --allow-plaintext"))
 _OLD = "http://127.0.0.1:9"
 
 TABLE = (
@@ -161,7 +161,7 @@ TABLE = (
     Fault(NEWER, "a wrong key", "key_invalid", _CLINE, _cline(key=WRONG), is_asked_before=True),
     Fault(NEWER, "a wrong model", "model_not_found", _CLINE, _cline(model="profile-modle-1")),
     Fault(
-        *(NEWER, "another key in the keyring", "key_invalid", f"{_KEY.format('cline')} && {_CLINE}"),
+        *(NEWER, "another key in the keyring", "key_invalid", _KEY.format("cline")),
         is_applied=True,
         keyring=True,
         is_copied=True,

@@ -13,7 +13,6 @@ from toolsync.causes import Language, named
 from toolsync.commands.aside import broken
 from toolsync.commands.fitting import remembered_tools
 from toolsync.commands.result import DONE, PROBLEM, Message, Result
-from toolsync.commands.standing import standing
 from toolsync.doctor.checks import findings, saying
 from toolsync.doctor.diagnosis import Probed, diagnosis, is_blocked
 from toolsync.doctor.layers import Standing
@@ -269,6 +268,8 @@ def _where(where: Where, session: Session) -> dict[str, Any]:
 
 
 def _finding(look: Look, finding: Finding, language: Language) -> dict[str, Any]:
+    from toolsync.commands.standing import standing  # it brings what fills templates, and most programs are well
+
     session, profile = look.world.session, look.world.profile
     values = {**saying.values(look, finding.where), **finding.values}
     cause = named(finding.cause, language).filled({name: tell(value, language) for name, value in values.items()})
