@@ -17,7 +17,7 @@ from tests.key_print import key_print, profile_file
 from toolsync.commands.key import StoredKey, list_keys, remove_key, set_key
 from toolsync.masking import Secret
 from toolsync.profile import KeyRef, Profile
-from toolsync.secret.vault import SystemVault
+from toolsync.secret.vault import Entry, SystemVault
 
 pytestmark = pytest.mark.secret_service
 
@@ -63,6 +63,23 @@ def test_keys_are_kept_replaced_and_removed(vault: SystemVault) -> None:
         assert vault.get("work") == Secret(value)
     assert vault.get("home") is None
     assert (vault.remove("work"), vault.get("work")) == (True, None)
+
+
+def test_another_program_finds_its_entry_and_what_it_wrote_is_replaced(vault: SystemVault) -> None:
+    """As Mistral Vibe 3.0.3 does it: through `keyring`, by service and user."""
+    entry = Entry.of("com.example.agent", "AGENT_KEY")
+    bus = f"unix:path=/run/user/{os.getuid()}/bus"
+
+    def theirs(call: str) -> str:
+        code = f"import keyring; print(keyring.{call})"
+        return run(sys.executable, "-c", code, DBUS_SESSION_BUS_ADDRESS=bus).stdout.strip()
+
+    assert theirs("set_password('com.example.agent', 'AGENT_KEY', 'mine')") == "None"
+    assert vault.get(entry) == Secret("mine")
+    vault.set(entry, Secret(KEY))
+    assert theirs("get_password('com.example.agent', 'AGENT_KEY')") == KEY
+    assert vault.remove(entry)
+    assert theirs("get_password('com.example.agent', 'AGENT_KEY')") == "None"
 
 
 def test_the_verbs_work_on_it(vault: SystemVault, tmp_path: Path) -> None:
