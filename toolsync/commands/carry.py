@@ -13,7 +13,7 @@ from pathlib import Path
 from toolsync import disk, transaction
 from toolsync import memory as memories
 from toolsync.commands import forgetting, guarding
-from toolsync.commands.entries import Entries
+from toolsync.commands.entering import Entries
 from toolsync.commands.planning import Plan
 from toolsync.commands.stores import Address, Shelf
 from toolsync.errors import ChangedError, ToolsyncError

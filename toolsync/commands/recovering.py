@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from toolsync import disk, transaction
 from toolsync import memory as memories
-from toolsync.commands.entries import settle
+from toolsync.commands.entering import settle
 from toolsync.commands.tracing import Notice
 from toolsync.errors import DamagedMemoryError
 from toolsync.session import Session

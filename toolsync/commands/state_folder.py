@@ -14,7 +14,7 @@ from toolsync.errors import FileError
 MEMORY, INDEX, NOTE, LOCK = "memory.json", "keys.json", "forgetting.json", "lock"
 _DRAFT = f"{NOTE}.draft"
 ENTRIES = "entries.json"
-"""What is going on with other programs' entries in the keyring; see there."""
+"""What is going on with other programs' entries in the keyring; see `entering`."""
 
 _OURS = (MEMORY, INDEX, NOTE, _DRAFT, ENTRIES, f"{ENTRIES}.draft", "crash-*.txt", ".keys-*", LOCK)
 """What is made there, the lock last: a journal is ended, not removed."""
