@@ -60,8 +60,8 @@ th{{color:var(--even);font-weight:600;white-space:nowrap}}
 .good td:last-child{{color:var(--good)}}
 .bad td:last-child{{color:var(--bad)}}
 .even td:last-child{{color:var(--even);font-weight:400}}
-.plots{{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,21rem),1fr));gap:1rem;align-items:start}}
-figure{{margin:0;border:1px solid var(--faint);border-radius:.5rem;padding:.5rem}}
+.plots{{columns:21rem;column-gap:1rem}}
+figure{{margin:0 0 1rem;border:1px solid var(--faint);border-radius:.5rem;padding:.5rem;break-inside:avoid}}
 figcaption{{font-size:.875rem}}
 figcaption span{{color:var(--even)}}
 svg{{display:block;width:100%;height:auto;font-family:system-ui,sans-serif;stroke-linejoin:round}}
@@ -73,12 +73,12 @@ main{{padding:.75rem}}
 figure{{border:0;padding:0}}
 .verdicts,.verdicts tbody{{display:block}}
 .verdicts thead{{display:none}}
-.verdicts tr{{display:grid;grid-template-columns:repeat(3,1fr);gap:.1rem .5rem;padding:.5rem 0;
+.verdicts tr{{display:grid;grid-template-columns:repeat(6,1fr);gap:.1rem .5rem;padding:.5rem 0;
 border-bottom:1px solid var(--faint)}}
-.verdicts td{{border:0;padding:0;text-align:left}}
+.verdicts td{{border:0;padding:0;text-align:left;grid-column:span 2}}
 .verdicts td::before{{content:attr(data-head);display:block;font-size:.75rem;font-weight:400;color:var(--even)}}
-.verdicts td:nth-child(2){{grid-column:span 2}}
-.verdicts td:nth-child(6){{grid-column:span 2}}
+.verdicts td:nth-child(2){{grid-column:span 4}}
+.verdicts td:nth-child(n+6){{grid-column:span 3}}
 }}
 @media print{{section,figure,tr{{break-inside:avoid}}.wide{{overflow:visible}}}}
 """
