@@ -50,8 +50,9 @@ def test_nothing_is_wrong_after_apply(
         "apply", "--yes", "--tool", "claude-code", "--tool", "codex", "--tool", "cline", *_services()
     )
     assert (ran.code, ran.err) == (0, "")
-    told = found(machine)
-    assert {look.tool.name for look in told} >= {"claude-code", "codex", "cline", "config-toml", "settings-json"}
+    applied = {"claude-code", "codex", "cline", "config-toml", "settings-json"}
+    told = [look for look in found(machine) if look.tool.name in applied]
+    assert {look.tool.name for look in told} == applied
     assert {look.called: look.effective.base_url.removesuffix("/v1") for look in told} == dict.fromkeys(
         [look.called for look in told], gateway.base_url.removesuffix("/v1")
     )
