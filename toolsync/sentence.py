@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache, partial
 from typing import Any
 
 from toolsync import resources
 from toolsync.causes import Language
+from toolsync.value import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Sentence:
     """A row of `templates/causes/evidence.toml`, and what fills its placeholders.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from toolsync import disk, registry
@@ -27,6 +27,7 @@ from toolsync.registry import Known
 from toolsync.sentence import say, tell
 from toolsync.session import Session
 from toolsync.tool import Tool
+from toolsync.value import frozen
 
 if TYPE_CHECKING:
     from toolsync.commands.proving import Proof
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 INCONCLUSIVE = 3
 
 
-@dataclass(frozen=True)
+@frozen
 class Options:
     """How it is gone about.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -29,11 +28,12 @@ from toolsync.secret import former
 from toolsync.secret.vault import Entry
 from toolsync.session import Session
 from toolsync.tool import Tool
+from toolsync.value import frozen
 
 Kind = Literal["helper", "variable", "copy", "row", "entry", "other key", "shell", "found", "other copy"]
 
 
-@dataclass(frozen=True)
+@frozen
 class Use:
     """One place.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from toolsync import memory as memories
 from toolsync import registry
@@ -22,6 +22,7 @@ from toolsync.profile import KeyRef, Profile
 from toolsync.secret import former
 from toolsync.secret.vault import Entry
 from toolsync.session import Session
+from toolsync.value import frozen
 
 DAYS = 7.0
 """For how long the key that was replaced is kept, unless somebody says otherwise."""
@@ -29,7 +30,7 @@ DAYS = 7.0
 _WAIT_SECONDS = 10.0
 
 
-@dataclass(frozen=True)
+@frozen
 class Order:
     """What a person asked for.
 
@@ -46,7 +47,7 @@ class Order:
     profile: str | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class Rotation:
     """Everything that one rotation would do.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from toolsync.address import Dialect, origin
@@ -18,12 +17,13 @@ from toolsync.profile import Profile
 from toolsync.secret.vault import MemoryVault
 from toolsync.session import Session
 from toolsync.tool import Tool
+from toolsync.value import frozen
 
 if TYPE_CHECKING:
     from toolsync.probe import Ping
 
 
-@dataclass(frozen=True)
+@frozen
 class Sent:
     """What one program of a tool sends.
 

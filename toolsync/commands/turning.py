@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 
 from toolsync.errors import ToolsyncError
@@ -12,11 +12,12 @@ from toolsync.secret.former import Former
 from toolsync.secret.index import drafts, record
 from toolsync.session import Session
 from toolsync.transaction import Alongside, lock
+from toolsync.value import frozen
 
 _WAIT_SECONDS = 10.0
 
 
-@dataclass(frozen=True)
+@frozen
 class Change:
     """What becomes of a key.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from toolsync.address import origin
@@ -11,6 +11,7 @@ from toolsync.causes import named
 from toolsync.doctor.model import Diagnosis, Effective, Finding, State
 from toolsync.errors import ProfileError
 from toolsync.sentence import Text, say
+from toolsync.value import frozen
 
 if TYPE_CHECKING:
     from toolsync.probe.inquiry import Inquiry
@@ -34,7 +35,7 @@ _OF_HOST = frozenset({"dns_failure", "connection_refused", "tls_hostname_mismatc
 """Causes of the way there that lie in the host or the port of the address."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Probed:
     """What asking the gateway came to; shared by all programs that ask the same."""
 

@@ -11,19 +11,19 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from toolsync.document import Value
 from toolsync.masking import Secret, masked, on_one_line
 from toolsync.sentence import Text, say
+from toolsync.value import frozen
 
 _SECONDS = 15.0
 _MOST = 16 * 1024
 """More than servers take in a header."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Command:
     """What is run.
 
@@ -70,7 +70,7 @@ def _first_word(line: str) -> str:
     return next((word.strip('"') for word in words if "=" not in word), "")
 
 
-@dataclass(frozen=True)
+@frozen
 class Printed:
     """What became of running it.
 

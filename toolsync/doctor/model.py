@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from toolsync.address import Dialect
@@ -12,11 +12,12 @@ from toolsync.causes import Severity, named
 from toolsync.masking import Secret
 from toolsync.probe.network import Network
 from toolsync.sentence import Text
+from toolsync.value import frozen
 
 State = Literal["healthy", "warning", "problem", "inconclusive"]
 
 
-@dataclass(frozen=True)
+@frozen
 class Where:
     """Where a value stands.
 
@@ -33,7 +34,7 @@ class Where:
     line: int | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class Credential:
     """One credential as the tool will send it.
 
@@ -52,7 +53,7 @@ class Credential:
     where: Where
 
 
-@dataclass(frozen=True)
+@frozen
 class Effective:
     """The request that one program of a tool will really make, whatever the profile says.
 
@@ -93,7 +94,7 @@ class Effective:
     falls_back: bool = False
 
 
-@dataclass(frozen=True)
+@frozen
 class Fix:
     """What mends it: a chain of commands, or one thing that a person does.
 
@@ -110,7 +111,7 @@ class Fix:
     why: Text | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class Finding:
     """One thing that is wrong, or may be.
 
@@ -138,7 +139,7 @@ class Finding:
         return self.weight or named(self.cause).severity
 
 
-@dataclass(frozen=True)
+@frozen
 class Diagnosis:
     """What is to say of one program of a tool.
 

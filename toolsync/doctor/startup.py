@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from toolsync import disk
 from toolsync.errors import FileError
 from toolsync.paths import Places
+from toolsync.value import frozen
 
 Kind = Literal["shell", "desktop", "folder"]
 """Who reads the file: new shells; everything that is started after the login; direnv, for one folder."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Line:
     """A line that sets a variable.
 

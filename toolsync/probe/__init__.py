@@ -15,6 +15,7 @@ from toolsync.address import Dialect, endpoint, is_loopback, normal
 from toolsync.errors import ProfileError
 from toolsync.masking import Secret
 from toolsync.probe.network import Network, Response, send
+from toolsync.value import frozen
 
 if TYPE_CHECKING:
     from toolsync.causes import Certainty
@@ -25,7 +26,7 @@ __all__ = ["Models", "Network", "Ping", "PingRequest", "exposes_key", "list_mode
 _Found = TypeVar("_Found")
 
 
-@dataclass(frozen=True)
+@frozen
 class PingRequest:
     """What to ask, of whom, and by which way.
 

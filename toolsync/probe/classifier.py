@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, cached_property
 from typing import Any
 from urllib.parse import urljoin, urlsplit
@@ -15,12 +15,13 @@ from toolsync.causes import Certainty
 from toolsync.probe.body import Kind, Level, events, kind, levels, own_words, page, title
 from toolsync.probe.dialect import ids, reply
 from toolsync.probe.network import Response
+from toolsync.value import frozen
 
 STAGES = ("redirects", "edges", "codes", "words", "statuses")
 """The files, in the order in which they are asked: what stands before a gateway, then what it says, then its status."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Asked:
     """What the answer is an answer to.
 
@@ -39,7 +40,7 @@ class Asked:
     streams: bool = False
 
 
-@dataclass(frozen=True)
+@frozen
 class Reading:
     """What an answer means.
 
@@ -96,7 +97,7 @@ def _fitting(stage: str, sight: _Sight) -> Iterator[tuple[Row, _Sight]]:
 # What a row is held against.
 
 
-@dataclass(frozen=True)
+@frozen
 class _Sight:
     """An answer as one of the errors in it shows it.
 
@@ -186,7 +187,7 @@ _SIMPLIFIED = str.maketrans(
 # Rows.
 
 
-@dataclass(frozen=True)
+@frozen
 class Row:
     """A shape of answer, and what it means.
 

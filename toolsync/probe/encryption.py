@@ -6,7 +6,6 @@ import socket
 import ssl
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,13 +13,14 @@ from toolsync.probe.body import shown
 from toolsync.probe.failure import CERTIFICATE
 from toolsync.probe.step import SECONDS, Place, Step, since
 from toolsync.sentence import Text, reported, say
+from toolsync.value import frozen
 
 _HANDSHAKE_SECONDS = 5.0
 
 Connect = Callable[[], socket.socket]
 
 
-@dataclass(frozen=True)
+@frozen
 class Certificate:
     """What a server shows of itself.
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from toolsync.causes import Certainty
 from toolsync.sentence import Text, say
+from toolsync.value import frozen
 
 What = Literal[
     "models",
@@ -25,7 +25,7 @@ What = Literal[
 """Why something was asked."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Exchange:
     """One request and what came of it, free of keys.
 

@@ -6,7 +6,7 @@ What is asked next follows from what was answered, and so does the cause.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from toolsync.address import PATHS
 from toolsync.causes import Certainty
@@ -17,9 +17,10 @@ from toolsync.probe.exchange import Exchange
 from toolsync.probe.request import Request
 from toolsync.probe.talk import Talk
 from toolsync.sentence import Text
+from toolsync.value import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Inquiry:
     """What asking amounts to.
 

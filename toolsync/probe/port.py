@@ -6,7 +6,6 @@ import socket
 import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from toolsync.deadline import answered
 from toolsync.probe.body import shown
 from toolsync.probe.step import SECONDS, Place, Step, since
 from toolsync.sentence import Text, reported, say
+from toolsync.value import frozen
 
 Address = tuple[int, tuple[Any, ...]]
 """Family, and what `connect` takes."""
@@ -60,7 +60,7 @@ def ports(place: Place, addresses: Sequence[Address], root: Path) -> tuple[list[
     return [*(step for step in detours if step), reached], first.address
 
 
-@dataclass(frozen=True)
+@frozen
 class Try:
     """What came of knocking at one address; `fault` is "" where it is open."""
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from toolsync.address import Dialect
 from toolsync.masking import Secret
 from toolsync.probe.network import Network
+from toolsync.value import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Request:
     """What a tool asks.
 

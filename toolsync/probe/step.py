@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import Literal
 
 from toolsync.probe.body import shown
 from toolsync.sentence import Text
+from toolsync.value import frozen
 
 Name = Literal["proxy", "name", "port", "encryption"]
 
@@ -15,7 +15,7 @@ SECONDS = 3.0
 """How long a name, and a port, may take."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Step:
     """One step of the way.
 
@@ -36,7 +36,7 @@ class Step:
     is_end: bool = False
 
 
-@dataclass(frozen=True)
+@frozen
 class Place:
     """A host and a port; as a text, fit to be shown."""
 

@@ -16,6 +16,7 @@ from toolsync.probe.dialect import reply
 from toolsync.probe.network import Network, Response, client
 from toolsync.probe.unpacking import unpacked
 from toolsync.sentence import Text, say
+from toolsync.value import frozen
 
 _LONGEST = 2**18
 """Bytes that are read; sixteen tokens make far fewer."""
@@ -33,7 +34,7 @@ _TOKENS_THAT_TAKE_TIME = 12
 """So many events need their time to be made, at any speed that is sold."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Stream:
     """What came.
 
@@ -67,7 +68,7 @@ class Stream:
         return max((later - earlier for earlier, later in pairs), default=0)
 
 
-@dataclass(frozen=True)
+@frozen
 class Fault:
     """What is wrong with a stream.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import urljoin, urlsplit
 
@@ -13,6 +12,7 @@ from toolsync.probe.body import is_page, shown
 from toolsync.probe.classifier import Asked, Reading, read
 from toolsync.probe.network import Response
 from toolsync.sentence import Text
+from toolsync.value import frozen
 
 Outcome = Literal[
     "ok",
@@ -28,7 +28,7 @@ Outcome = Literal[
 ]
 
 
-@dataclass(frozen=True)
+@frozen
 class Verdict:
     """An outcome with its cause, its sentence and its advice, both fit for a terminal.
 

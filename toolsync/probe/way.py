@@ -6,7 +6,7 @@ Where a certificate is not trusted it is read all the same, over a connection on
 from __future__ import annotations
 
 import ssl
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
@@ -18,9 +18,10 @@ from toolsync.probe.encryption import Certificate, encrypted
 from toolsync.probe.network import Network, trust
 from toolsync.probe.port import connected, is_open, ports, resolved
 from toolsync.probe.step import Place, Step
+from toolsync.value import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Way:
     """How far one gets.
 

@@ -8,16 +8,17 @@ every instant, both keys between which it moves are in the keyring, and the note
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from toolsync.secret import index
 from toolsync.secret.vault import Vault
+from toolsync.value import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Former:
     """What is noted of the key that another has replaced; no secret is among it.
 
