@@ -17,6 +17,7 @@ from tests.conftest import needs
 from tests.keys import invented
 from tests.secret import rings
 from toolsync.registry import tools
+from toolsync.remembered import VERSION
 from toolsync.secret.backend import UNLOCK, WAYS_OUT
 from toolsync.secret.vault import SystemVault
 
@@ -275,7 +276,7 @@ BAD = {
         _memory("[]"), ("status",), "@MEMORY@: damaged, $ breaks the rule 'type'", BEGIN_ANEW
     ),
     "the memory of a newer toolsync": Bad(
-        _memory('{"version": 4}'),
+        _memory(f'{{"version": {VERSION + 1}}}'),
         APPLY,
         "@MEMORY@: a newer toolsync wrote it",
         "Update toolsync, and run the command again.",
