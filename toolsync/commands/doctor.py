@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from toolsync import disk, registry
-from toolsync import memory as memories
 from toolsync.address import origin
 from toolsync.causes import Language, named
 from toolsync.commands.aside import broken
@@ -21,7 +20,7 @@ from toolsync.doctor.model import Credential, Diagnosis, Effective, Finding, Sta
 from toolsync.doctor.remedy import fix
 from toolsync.doctor.unasked import is_unset, why
 from toolsync.doctor.world import World
-from toolsync.errors import ProfileError, ToolsyncError
+from toolsync.errors import ProfileError
 from toolsync.masking import Secret, fingerprint
 from toolsync.registry import Known
 from toolsync.sentence import say, tell
@@ -65,7 +64,7 @@ def doctor(session: Session, options: Options) -> Result:
     """
     known = registry.tools(session.config.parent)
     world, unread = _world(session)
-    chosen = _chosen(session, known, options)
+    chosen = _chosen(world, known, options)
     seen = [look for tool in chosen for look in here(tuple(looks(world, tool)))]
     told = [(look, findings(look)) for look in seen]
     probes = {} if options.is_offline else _probes(told, options)
@@ -123,14 +122,11 @@ def _world(session: Session) -> tuple[World, tuple[Message, ...]]:
     return World(session, active, profiles.profiles), told
 
 
-def _chosen(session: Session, known: Known, options: Options) -> list[Tool]:
+def _chosen(world: World, known: Known, options: Options) -> list[Tool]:
     if options.tools:
         return [registry.named(known, name) for name in dict.fromkeys(options.tools)]
-    try:
-        remembered = remembered_tools(memories.read(memories.path_in(session.state)))
-    except ToolsyncError:
-        remembered = set()
-    return [tool for tool in known.values() if tool.name in remembered or registry.is_installed(tool, session.places)]
+    places, remembered = world.session.places, remembered_tools(world.memory)
+    return [tool for tool in known.values() if tool.name in remembered or registry.is_installed(tool, places)]
 
 
 def _exit_code(states: Collection[State]) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from toolsync.address import Dialect, endpoint, is_loopback, normal
@@ -47,7 +47,7 @@ class PingRequest:
     network: Network = field(default_factory=Network)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class _Result:
     """What came of a request.
 
@@ -63,6 +63,7 @@ class _Result:
         warning: what to mind although it may work: the key in clear over a network; usually empty.
     """
 
+    _: KW_ONLY
     url: str
     outcome: Outcome
     status: int | None
@@ -79,7 +80,7 @@ class _Result:
         return self.outcome == "ok"
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Ping(_Result):
     """What came of asking a model one word.
 
@@ -92,6 +93,7 @@ class Ping(_Result):
         reply: the beginning of what it said; may be empty, for a model may think its few tokens away.
     """
 
+    _: KW_ONLY
     dialect: Dialect
     asked: str
     model: str | None = None
@@ -100,10 +102,11 @@ class Ping(_Result):
     reply: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Models(_Result):
     """What came of asking for the list of models; `ids` is in the gateway's order, each once."""
 
+    _: KW_ONLY
     ids: tuple[str, ...] = ()
 
 
