@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from toolsync.masking import Secret
@@ -74,6 +74,7 @@ def test_a_key_is_masked_before_it_could_be_folded_in_two(monkeypatch: pytest.Mo
 
 
 @given(texts, st.integers(2, 30))
+@example("```", 2)
 def test_a_cell_keeps_every_character_within_its_width(text: str, width: int) -> None:
     lines = folding.cell(text, width)
     assert "".join("".join(lines).split()) == "".join(text.split())

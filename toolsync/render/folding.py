@@ -63,6 +63,7 @@ def _filled(pieces: Iterator[str], width: int, indent: str) -> list[str]:
             line = indent + piece.lstrip()
         else:
             line += piece
+            line = line if cells(line.rstrip()) <= width else line.lstrip()
     return [*lines, line.rstrip()]
 
 
