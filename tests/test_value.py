@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import field, fields, replace
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import field, fields, is_dataclass, replace
+from threading import Barrier
 
 import pytest
 
@@ -52,6 +54,15 @@ def test_a_value_is_shown_by_its_fields() -> None:
     assert repr(Named("x")) == "hidden"
 
 
+def test_a_class_is_a_dataclass_before_it_has_a_value() -> None:
+    @frozen
+    class Unused:
+        x: int
+
+    assert is_dataclass(Unused)
+    assert [one.name for one in fields(Unused)] == ["x"]
+
+
 def test_a_value_is_a_dataclass() -> None:
     assert replace(Point(1), y=2) == Point(1, 2)
     assert {one.name for one in fields(Pixel)} == {"x", "y", "note", "colour", "tags"}
@@ -61,3 +72,20 @@ def test_that_nobody_sets_a_field_is_seen_to_by_the_checker_of_types() -> None:
     point = Point(1)
     point.x = 2  # type: ignore[misc]  # unused, and so an error there, if it were allowed
     assert point.x == 2
+
+
+def test_many_threads_may_make_the_first_value_at_once() -> None:
+    for _ in range(20):
+
+        @frozen
+        class Fresh:
+            x: int
+            tags: list[str] = field(default_factory=list)
+
+        start = Barrier(8)
+        with ThreadPoolExecutor(8) as threads:
+            made = list(
+                threads.map(lambda number, start=start, fresh=Fresh: (start.wait(), fresh(number))[1], range(8))
+            )
+        assert [one.x for one in made] == [*range(8)]
+        assert all(one.tags == [] for one in made)

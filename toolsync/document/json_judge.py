@@ -41,8 +41,12 @@ class Reading:
             return json.loads(self.plain, parse_int=number)
 
 
-def read(text: str) -> Reading:
+def read(text: str, *, is_shallow: bool = False) -> Reading:
     """The meaning of `text`.
+
+    Args:
+        text: a whole file.
+        is_shallow: whether it is known to be nested no deeper than `DEEPEST` levels.
 
     Raises:
         ValueError: it is no JSON, comments and trailing commas aside.
@@ -50,10 +54,10 @@ def read(text: str) -> Reading:
     """
     text = " " + text[1:] if text.startswith("\ufeff") else text
     try:
-        return Reading(text, _parsed(text), is_strict=True)
+        return Reading(text, _parsed(text, is_shallow=is_shallow), is_strict=True)
     except ValueError:
         plain = _without_trailing_commas(_without_comments(text))
-    return Reading(plain, _parsed(plain), is_strict=False)
+    return Reading(plain, _parsed(plain, is_shallow=is_shallow), is_strict=False)
 
 
 def is_strict(text: str) -> bool:
@@ -79,13 +83,13 @@ def written(value: Value) -> Written:
 _BLANK = re.compile(r"[ \t\r\n]*\Z")
 
 
-def _parsed(plain: str) -> Written:
+def _parsed(plain: str, *, is_shallow: bool = False) -> Written:
     if _BLANK.match(plain):
         return ()
     found = json.loads(
         plain, object_pairs_hook=tuple, parse_int=str.encode, parse_float=str.encode, parse_constant=_no_constant
     )
-    if _is_too_deep(plain):  # later Pythons parse deeper than earlier ones; the limit is ours
+    if not is_shallow and _is_too_deep(plain):  # later Pythons parse deeper than earlier ones; the limit is ours
         raise RecursionError
     return found
 

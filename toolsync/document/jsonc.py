@@ -38,7 +38,12 @@ class JsoncDocument(Document):
 
     @cached_property
     def _reading(self) -> Reading:
-        return _read(self.text)
+        return _read(self.text, is_shallow=self._is_no_deeper_than_parsed)
+
+    @property
+    def _is_no_deeper_than_parsed(self) -> bool:
+        """Whether edits brought no bracket into a text whose depth was looked at when it was parsed."""
+        return bool(self.log) and not any("{" in splice.text or "[" in splice.text for splice in self.log)
 
     @cached_property
     def data(self) -> Value:
@@ -235,9 +240,9 @@ class BomlessJsonDocument(StrictJsonDocument):
         return super()._found_fault()
 
 
-def _read(text: str) -> Reading:
+def _read(text: str, *, is_shallow: bool = False) -> Reading:
     try:
-        return judge.read(text)
+        return judge.read(text, is_shallow=is_shallow)
     except (ValueError, RecursionError) as error:
         from toolsync.document.json_mistake import oddities  # few files need it
 
