@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from toolsync import __version__, render
-from toolsync.cli import streams
+from toolsync.cli import patience, streams
 from toolsync.cli.context import run
 from toolsync.cli.tree import Tree
 from toolsync.errors import BugError, InterruptedRunError, OutputError, ToolsyncError, UsageError
@@ -32,9 +32,10 @@ app = typer.Typer(
 def main(arguments: Sequence[str]) -> int:
     """Run one command line; its exit code."""
     streams.prepare()
-    run.begin(json="--json" in _own(arguments))
+    run.begin(_own(arguments))
     try:
-        code = _tree()(args=list(arguments), prog_name="toolsync", standalone_mode=False)
+        with patience.shown(run.language, is_quiet=run.json):
+            code = _tree()(args=list(arguments), prog_name="toolsync", standalone_mode=False)
     except ToolsyncError as error:
         return _failed(arguments, error)
     except (KeyboardInterrupt, typer.Abort):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +14,7 @@ import typer
 
 from toolsync import disk, process, render
 from toolsync.commands.result import Result
-from toolsync.errors import DeclinedError
+from toolsync.errors import DeclinedError, UsageError
 from toolsync.render import screen
 from toolsync.render.envelope import envelope
 from toolsync.render.screen import Line
@@ -20,6 +22,7 @@ from toolsync.session import Session, default_config, default_state, this_machin
 from toolsync.store import variables
 
 if TYPE_CHECKING:
+    from toolsync.causes import Language as Spoken
     from toolsync.secret.vault import Vault
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, and nothing else.")]
@@ -52,13 +55,30 @@ class Run:
     """
 
     def __init__(self) -> None:
-        self.begin(json=False)
+        self.begin(())
 
-    def begin(self, *, json: bool) -> None:
-        """Start afresh."""
+    def begin(self, arguments: Sequence[str]) -> None:
+        """Start afresh, with the words that are told to us."""
         self.config: Path | None = None
-        self.json = json
+        self.json = "--json" in arguments
         self.exit_code = 0
+        self._arguments = arguments
+
+    def language(self) -> Spoken:
+        """The language that the person is spoken to, also where the command line cannot be read to its end.
+
+        What only doctor, `explain` and `ping` say is in the catalogue; the other commands speak English.
+        """
+        from toolsync.causes import language
+
+        if not _SPEAKING & {*self._arguments}:
+            return "en"
+        words = [word for argument in self._arguments for word in argument.split("=", 1)]
+        told = [after for before, after in pairwise(words) if before == "--lang"]
+        try:
+            return language(told[-1] if told else None, os.environ)
+        except UsageError:
+            return language(None, os.environ)
 
     def session(self) -> Session:
         """The session of this run."""
@@ -76,6 +96,8 @@ class Run:
             processes=process.running,
         )
 
+
+_SPEAKING = {"doctor", "explain", "ping"}
 
 run = Run()
 

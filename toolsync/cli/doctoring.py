@@ -16,7 +16,6 @@ from toolsync.cli.context import Json, Language, Yes, confirmed, run, show
 from toolsync.commands.result import DONE, Message, Result
 from toolsync.errors import DeclinedError, ToolsyncError, UsageError
 from toolsync.render import screen
-from toolsync.render.screen import Line
 
 if TYPE_CHECKING:
     from toolsync.causes import Language as Spoken
@@ -54,7 +53,7 @@ def doctor(
     What each tool will really ask, whether that works, and if not: the cause, the evidence, the command that mends it.
     Ends with 1 when something is wrong, with 3 when nobody can tell from here.
     """
-    from toolsync.causes import language, words
+    from toolsync.causes import language
     from toolsync.commands.doctor import Options
     from toolsync.commands.doctor import doctor as command
 
@@ -67,8 +66,6 @@ def doctor(
     options = Options(tuple(tools or ()), spoken, is_deep=deep, is_offline=offline)
 
     def look(*, is_client: bool = False) -> Result:
-        if is_client and session.is_interactive and not json:
-            screen.stderr().show([Line(words(spoken)["doctor"]["asking"], "dim")])
         return command(run.session(), replace(options, is_client=is_client))
 
     if not fix:

@@ -16,8 +16,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Literal
 
+from toolsync import waiting
 from toolsync.doctor.checks.saying import text
 from toolsync.masking import masked
+from toolsync.sentence import say
 from toolsync.tool import Client, Layer
 from toolsync.tool.client import PROMPT
 from toolsync.trace import Tree, answers
@@ -89,7 +91,8 @@ def asked(client: Client, file: Path, environ: Mapping[str, str]) -> Outcome:
         environ: the user's own environment.
     """
     try:
-        ended = _run(command_line(client, file), environment(client, environ), client.timeout_seconds)
+        with waiting.on(lambda: say("waits_client", program=client.command[0]), client.timeout_seconds):
+            ended = _run(command_line(client, file), environment(client, environ), client.timeout_seconds)
     except OSError as error:
         return Outcome("unstartable", 0.0, text(error.strerror or str(error)))
     return read(client, ended)

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from toolsync import waiting
 from toolsync.document import Value
 from toolsync.masking import Secret, masked, on_one_line
 from toolsync.sentence import Text, say
@@ -96,7 +97,8 @@ def printed(command: Command, environ: Mapping[str, str], folder: Path) -> Print
     if _is_missing(command.program, environ):
         return Printed(problem=say("no_program", program=_shown(command.program)), is_gone=True)
     try:
-        done = _run(command.argv, environ, folder)
+        with waiting.on(lambda: say("waits_helper", program=_shown(command.program)), _SECONDS):
+            done = _run(command.argv, environ, folder)
     except subprocess.TimeoutExpired:
         return Printed(problem=say("helper_slow", seconds=f"{_SECONDS:g}"))
     except OSError as error:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 from urllib.parse import urlsplit
 
+from toolsync import waiting
 from toolsync.probe.body import shown
 from toolsync.probe.failure import CERTIFICATE
 from toolsync.probe.step import SECONDS, Place, Step, since
@@ -67,7 +68,8 @@ def shaken(connection: socket.socket, context: ssl.SSLContext, host: str) -> ssl
     """
     connection.settimeout(_HANDSHAKE_SECONDS)
     try:
-        return context.wrap_socket(connection, server_hostname=host)
+        with waiting.on(lambda: say("waits_encryption", host=shown(host)), _HANDSHAKE_SECONDS):
+            return context.wrap_socket(connection, server_hostname=host)
     except BaseException:
         connection.close()
         raise

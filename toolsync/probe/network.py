@@ -10,8 +10,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from toolsync import waiting
 from toolsync.deadline import answered
 from toolsync.probe.unpacking import ENCODINGS, unpacked
+from toolsync.sentence import Text, say
 from toolsync.value import frozen
 
 if TYPE_CHECKING:
@@ -93,12 +95,22 @@ def send(
     """
     import httpx
 
+    seconds = network.connect_seconds + network.read_seconds
     try:  # httpx limits each wait by itself: a server that drips, or a name that nobody resolves, would hold us long
-        return answered(
-            lambda: _sent(method, url, body, headers, network), network.connect_seconds + network.read_seconds
-        )
+        with waiting.on(lambda: asking(url, body), seconds):
+            return answered(lambda: _sent(method, url, body, headers, network), seconds)
     except TimeoutError as error:
         raise httpx.ReadTimeout("the answer did not end in time") from error
+
+
+def asking(url: str, body: Mapping[str, object] | None) -> Text:
+    """What a request does, for people who wait: who is asked, and for what."""
+    from toolsync.probe.body import shown
+
+    host = shown(urlsplit(url).hostname or "")
+    if body is None:
+        return say("waits_list", host=host)
+    return say("waits_answer", host=host, model=shown(str(body.get("model") or "…")))
 
 
 def _sent(

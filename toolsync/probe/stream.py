@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from toolsync import waiting
 from toolsync.address import Dialect
 from toolsync.causes import Certainty
 from toolsync.deadline import answered
 from toolsync.probe.classifier import Asked, read
 from toolsync.probe.dialect import reply
-from toolsync.probe.network import Network, Response, client
+from toolsync.probe.network import Network, Response, asking, client
 from toolsync.probe.unpacking import unpacked
 from toolsync.sentence import Text, say
 from toolsync.value import frozen
@@ -104,7 +105,9 @@ def listen(
         return False
 
     try:  # httpx limits each wait by itself: headers that drip would hold us long
-        is_left = answered(read, network.connect_seconds + network.read_seconds + _LAST_SECONDS)
+        seconds = network.connect_seconds + network.read_seconds + _LAST_SECONDS
+        with waiting.on(lambda: asking(url, body), seconds):
+            is_left = answered(read, seconds)
     except TimeoutError:
         return replace(heard.stream, fault=httpx.ReadTimeout("the answer did not end in time"))
     except Exception as error:  # noqa: BLE001  every exception is a result

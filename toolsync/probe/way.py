@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
+from toolsync import waiting
 from toolsync.address import is_loopback
 from toolsync.errors import ProfileError
 from toolsync.probe import proxy as proxies
@@ -17,7 +18,8 @@ from toolsync.probe.body import shown
 from toolsync.probe.encryption import Certificate, encrypted
 from toolsync.probe.network import Network, trust
 from toolsync.probe.port import connected, is_open, ports, resolved
-from toolsync.probe.step import Place, Step
+from toolsync.probe.step import SECONDS, Place, Step
+from toolsync.sentence import say
 from toolsync.value import frozen
 
 
@@ -67,10 +69,12 @@ def way(url: str, network: Network, root: Path = Path("/")) -> Way:
 
 
 def _straight(url: str, parts: SplitResult, place: Place, network: Network, root: Path) -> Way:
-    name, addresses = resolved(place)
+    with waiting.on(lambda: say("waits_name", host=shown(place.host)), SECONDS):
+        name, addresses = resolved(place)
     if name.is_end:
         return Way(url, (name,))
-    knocks, first = ports(place, addresses, root)
+    with waiting.on(lambda: say("waits_port", place=str(place)), SECONDS):
+        knocks, first = ports(place, addresses, root)
     if first is None or parts.scheme.lower() != "https":
         return Way(url, (name, *knocks))
     context, unread = _trust(url, network)
@@ -79,10 +83,12 @@ def _straight(url: str, parts: SplitResult, place: Place, network: Network, root
 
 
 def _by_proxy(url: str, parts: SplitResult, place: Place, network: Network, proxy: str) -> Way:
-    step, address = proxies.met(proxy)
+    with waiting.on(lambda: say("waits_proxy"), SECONDS):
+        step, address = proxies.met(proxy)
     steps, certificate, unread = [step], None, ""
     if not step.is_end and parts.scheme.lower() == "https" and address.scheme in ("http", "https"):
-        shut, connect = proxies.tunnel(address, place)
+        with waiting.on(lambda: say("waits_tunnel", place=str(place)), 2 * SECONDS):  # to connect, and for its answer
+            shut, connect = proxies.tunnel(address, place)
         steps += [shut] if shut else []
         if connect is not None:
             context, unread = _trust(url, network)

@@ -60,10 +60,11 @@ class Screen:
     def _texts(self, line: Line) -> Sequence[str]:
         """What the line says, masked before it is folded: no key could be found in two halves."""
         text = printable(masked(line.text), limit=100_000)
-        width = self._width() if line.fold else 0
+        width = self.width if line.fold else 0
         return line.fold(text, width) if line.fold and width else [text]
 
-    def _width(self) -> int:
+    @property
+    def width(self) -> int:
         """The terminal's columns; 0 where there is none, or nobody knows."""
         if not self._stream.isatty():
             return 0

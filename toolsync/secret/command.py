@@ -12,10 +12,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePath
 from threading import Thread, current_thread, main_thread
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
+from toolsync import waiting
 from toolsync.errors import KeyMissingError, SecretError
 from toolsync.masking import Secret, mask_key_shapes, mask_strange_words, masked, printable
+
+if TYPE_CHECKING:
+    from toolsync.sentence import Text
 
 _MOST_BYTES = 16 * 1024
 """More than servers take in a header."""
@@ -126,7 +130,8 @@ def _run(
         with _signals_held_back():
             started.append(_started(argv, name, environ))
         drains = [_Drain(pipe) for pipe in (started[0].stdout, started[0].stderr) if pipe is not None]
-        returncode = started[0].wait(timeout_seconds)
+        with waiting.on(lambda: _waited(name), timeout_seconds):
+            returncode = started[0].wait(timeout_seconds)
     except subprocess.TimeoutExpired as error:
         raise SecretError(
             f"'{name}' did not finish within {timeout_seconds:g} s",
@@ -137,6 +142,12 @@ def _run(
             if process.returncode is None:
                 _end(process)
     return returncode, drains[0].taken(), drains[1].taken()
+
+
+def _waited(name: str) -> Text:
+    from toolsync.sentence import say  # only who waits for long is told
+
+    return say("waits_helper", program=name)
 
 
 def _started(argv: Sequence[str], name: str, environ: Mapping[str, str]) -> subprocess.Popen[bytes]:

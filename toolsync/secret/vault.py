@@ -19,6 +19,8 @@ from toolsync.secret.backend import UNLOCK, WAYS_OUT, Allowed, allowed, lend_bus
 if TYPE_CHECKING:
     from keyring.backend import KeyringBackend
 
+    from toolsync.sentence import Text
+
 T = TypeVar("T")
 
 ATTENDED_SECONDS = 60.0
@@ -158,6 +160,7 @@ class SystemVault:
 
     def _asked(self, ask: Callable[[KeyringBackend], T]) -> T:
         """What `ask` makes of the keyring, opened if need be, in time; other errors become ours."""
+        from toolsync import waiting
         from toolsync.deadline import answered  # threads are not there for nothing
 
         self.lend_address()
@@ -168,13 +171,20 @@ class SystemVault:
             return ask(self._open[1])
 
         try:
-            return answered(ask_opened, self.timeout_seconds)
+            with waiting.on(_waited, self.timeout_seconds):
+                return answered(ask_opened, self.timeout_seconds)
         except SecretError:
             raise
         except TimeoutError as error:
             raise unanswered(self.timeout_seconds) from error
         except Exception as error:
             raise _translated(error, self._open[0].title if self._open else "the keyring") from error
+
+
+def _waited() -> Text:
+    from toolsync.sentence import say  # only who waits for long is told
+
+    return say("waits_keyring")
 
 
 def service_of(name: str) -> str:

@@ -1,0 +1,138 @@
+"""The line on a terminal while somebody slow is waited for: it comes late, says who is asked, and leaves nothing."""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+from threading import Event
+
+import pytest
+
+from toolsync import waiting
+from toolsync.cli import patience
+from toolsync.masking import Secret
+from toolsync.render.screen import Screen
+from toolsync.render.transient import Transient
+from toolsync.sentence import say
+from toolsync.waiting import Wait
+
+
+class Terminal(io.StringIO):
+    """A terminal that tells when something was written to it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_written = Event()
+
+    def isatty(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        written = super().write(text)
+        self.is_written.set()
+        return written
+
+
+def seen(text: str) -> str:
+    """What is left on a terminal of one line."""
+    line: list[str] = []
+    column = 0
+    for character in text:
+        if character == "\r":
+            column = 0
+            continue
+        line[column : column + 1] = character
+        column += 1
+    return "".join(line)
+
+
+WAIT = Wait(lambda: say("waits_list", host="gw.example"), 35)
+
+
+def test_a_slow_answer_is_announced_and_nothing_stays() -> None:
+    terminal = Terminal()
+    with Transient(Screen(terminal), lambda: "en", patience=0)(WAIT):
+        assert terminal.is_written.wait(5)
+        assert seen(terminal.getvalue()) == "Asking gw.example which models it has (at most 35 s)"
+    assert seen(terminal.getvalue()).strip() == ""
+
+
+def test_chinese_is_erased_whole_though_it_is_wider() -> None:
+    terminal = Terminal()
+    with Transient(Screen(terminal), lambda: "zh", patience=0)(WAIT):
+        assert terminal.is_written.wait(5)
+        line = terminal.getvalue()
+    blanks = terminal.getvalue().removeprefix(line)
+    assert re.fullmatch(r"\r +\r", blanks)
+    assert len(blanks) - 2 == len(line) + len(re.findall("[\u2e80-\uff60]", line))
+
+
+def test_a_quick_answer_says_nothing() -> None:
+    terminal = Terminal()
+    line = Transient(Screen(terminal), lambda: "en", patience=60)
+    for _ in range(3):
+        with line(WAIT):
+            pass
+    assert terminal.getvalue() == ""
+
+
+def test_quick_answers_that_follow_one_another_are_one_wait() -> None:
+    terminal = Terminal()
+    line = Transient(Screen(terminal), lambda: "en", patience=0.05)
+    with line(WAIT):
+        assert terminal.is_written.wait(5)
+    terminal.is_written.clear()
+    with line(WAIT):
+        assert terminal.is_written.wait(5)
+
+
+def test_a_narrow_terminal_gets_one_line_without_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "30")
+    key = Secret("sk-invented-4711-0815")
+    terminal = Terminal()
+    wait = Wait(lambda: say("waits_list", host=f"{key.reveal()}\n\x1b[2J"), 35)
+    with Transient(Screen(terminal), lambda: "en", patience=0)(wait):
+        assert terminal.is_written.wait(5)
+        line = terminal.getvalue()
+    assert len(line) < 30
+    assert key.reveal()[3:] not in line
+    assert not {"\n", "\x1b"} & {*line}
+
+
+def test_what_fails_while_it_is_waited_for_leaves_nothing() -> None:
+    terminal = Terminal()
+    line = Transient(Screen(terminal), lambda: "en", patience=0)
+
+    def stopped() -> None:
+        with line(WAIT):
+            assert terminal.is_written.wait(5)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        stopped()
+    assert seen(terminal.getvalue()).strip() == ""
+
+
+@pytest.mark.parametrize(
+    ("is_terminal", "term", "is_quiet", "is_watched"),
+    [
+        pytest.param(True, "xterm", False, True, id="a terminal"),
+        pytest.param(True, "", False, True, id="one that does not say which (Windows)"),
+        pytest.param(False, "xterm", False, False, id="a pipe"),
+        pytest.param(True, "dumb", False, False, id="one that can take nothing back"),
+        pytest.param(True, "xterm", True, False, id="--json"),
+    ],
+)
+def test_only_a_terminal_is_told(
+    monkeypatch: pytest.MonkeyPatch, is_terminal: bool, term: str, is_quiet: bool, is_watched: bool
+) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(terminal, "isatty", lambda: is_terminal)
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("TERM", term)
+    monkeypatch.setattr("toolsync.render.transient.PATIENCE_SECONDS", 0)
+    with patience.shown(lambda: "en", is_quiet=is_quiet):
+        with waiting.on(WAIT.said, 1):
+            is_told = terminal.is_written.wait(5 if is_watched else 0.02)
+        assert is_told == is_watched

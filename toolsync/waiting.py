@@ -1,0 +1,52 @@
+"""What is being waited for: whoever waits says it, and a command line on a terminal shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import TYPE_CHECKING
+
+from toolsync.value import frozen
+
+if TYPE_CHECKING:
+    from toolsync.sentence import Text
+
+
+@frozen
+class Wait:
+    """Something that may take its time.
+
+    Attributes:
+        said: what is done, and with whom; asked for only where it is shown.
+        seconds: how long it may take at most.
+    """
+
+    said: Callable[[], Text]
+    seconds: float
+
+
+Watcher = Callable[[Wait], AbstractContextManager[None]]
+"""What is told of each wait, for as long as it lasts."""
+
+
+def on(said: Callable[[], Text], seconds: float) -> AbstractContextManager[None]:
+    """The time of a wait, which is told to whoever watches.
+
+    Args:
+        said: as `Wait` has it.
+        seconds: likewise.
+    """
+    return _watchers[-1](Wait(said, seconds)) if _watchers else nullcontext()
+
+
+@contextmanager
+def watched(watcher: Watcher) -> Iterator[None]:
+    """Let `watcher` be told of every wait until the end of the block."""
+    _watchers.append(watcher)
+    try:
+        yield
+    finally:
+        _watchers.remove(watcher)
+
+
+_watchers: list[Watcher] = []
