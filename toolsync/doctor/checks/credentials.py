@@ -10,7 +10,8 @@ from itertools import combinations
 from toolsync.address import origin
 from toolsync.doctor.checks.saying import place, text, values
 from toolsync.doctor.look import Look
-from toolsync.doctor.model import Certainty, Finding, Fix
+from toolsync.doctor.model import Certainty, Credential, Finding, Fix
+from toolsync.doctor.removal import removal
 from toolsync.document import Value
 from toolsync.document import data as _data
 from toolsync.errors import KeyMissingError, KeyringLockedError, NoKeyringError, ProfileError
@@ -30,8 +31,15 @@ def two(look: Look) -> Iterator[Finding]:
         evidence = [say("at", place=each.header, said=place(look, each.where)) for each in (one, other)]
         where = other.where if other.question != "key" else one.where
         found = values(look, where, header=other.header)
-        fix = _again(look) if _is_cleared(look) else None
+        fix = _again(look) if _is_cleared(look) else _without_stranger(look, one, other)
         yield Finding("auth_conflict_both_set", "sure" if is_known else "likely", tuple(evidence), found, where, fix)
+
+
+def _without_stranger(look: Look, *both: Credential) -> Fix | None:
+    """What takes out the one of the two that does not stand where the profile is applied."""
+    own = {one.layer.name for one in look.layers if one.layer.overlay} if look.edits else set()
+    strangers = [each for each in both if each.where.layer not in own]
+    return removal(look, strangers[0].where) if len(strangers) == 1 else None
 
 
 def _is_cleared(look: Look) -> bool:
@@ -73,7 +81,8 @@ def _headers(look: Look) -> Iterator[Finding]:
     for name, value in look.effective.headers.items():
         if isinstance(value, Secret) and name not in wanted and where is not None:
             line = say("sends_other_header", place=place(look, where), header=name)
-            yield Finding("foreign_credential", "likely", (line,), values(look, where, header=name), where)
+            found, fix = values(look, where, header=name), removal(look, where)
+            yield Finding("foreign_credential", "likely", (line,), found, where, fix)
 
 
 def organisation(look: Look) -> Iterator[Finding]:
@@ -110,7 +119,8 @@ def shadowed_login(look: Look) -> Iterator[Finding]:
             say("passed_over", place=place(look, look.where(login))),
         )
         found = values(look, credential.where, variable=credential.where.slot.lstrip("$"))
-        yield Finding("env_shadows_login", certainty, lines, found, credential.where)
+        fix = removal(look, credential.where)
+        yield Finding("env_shadows_login", certainty, lines, found, credential.where, fix)
 
 
 def _is_login(look: Look, answer: Answer) -> bool:

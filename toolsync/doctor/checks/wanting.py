@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -10,6 +9,7 @@ from toolsync.doctor.checks.elsewhere import in_near_file, in_unread_file, in_un
 from toolsync.doctor.checks.saying import place, same, used, values
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Credential, Finding, Fix, Where
+from toolsync.doctor.removal import removal
 from toolsync.document import data as _data
 from toolsync.masking import Secret
 from toolsync.sentence import say
@@ -85,7 +85,8 @@ def _hidden_variable(look: Look, credential: Credential) -> Finding | None:
         return None
     over = say("variable_of_environment", slot=answer.slot)
     lines = (say("passed_over", place=over), say("used_key", place=place(look, credential.where)))
-    return Finding("config_shadowed", "sure", lines, values(look, credential.where), credential.where)
+    where = credential.where
+    return Finding("config_shadowed", "sure", lines, values(look, where), where, removal(look, where))
 
 
 def _misplaced(look: Look, question: str) -> Finding | None:
@@ -164,12 +165,7 @@ def _shadow(look: Look, question: str, below: Answer) -> Finding:
 
 
 def _taking_out(look: Look, winner: Answer, where: Where) -> Fix | None:
-    """The command that takes the winner out: where toolsync sets that very value, or where only this shell has it."""
+    """What takes the winner out: another apply where toolsync sets that very value."""
     if any(edit.path == winner.path for edit in look.edits.get(winner.overlay, ())):
         return Fix(f"toolsync apply --tool {look.tool.name}", ("apply", "--tool", look.tool.name))
-    is_shells = where.layer == "environment" and not where.file and look.world.session.places.platform != "win32"
-    name = where.slot.removeprefix("$")
-    return Fix(f"unset {name}") if is_shells and _NAME.fullmatch(name) else None
-
-
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+    return removal(look, where, look.wanted.get(winner.question, ""))
