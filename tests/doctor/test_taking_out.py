@@ -146,7 +146,7 @@ ON_WINDOWS = {
     ),
     "the user": (
         r"HKCU\Environment",
-        "Run `[Environment]::SetEnvironmentVariable('DEMO_KEY', $null, 'User')` in PowerShell, and open a new terminal.",
+        "Run `[Environment]::SetEnvironmentVariable('DEMO_KEY', $null, 'User')` in PowerShell, and open",
     ),
     "the machine": (
         *(MACHINE, "Run `[Environment]::SetEnvironmentVariable('DEMO_KEY', $null, 'Machine')` in PowerShell as"),
