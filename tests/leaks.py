@@ -106,12 +106,17 @@ ALLOWED: Sequence[tuple[str, str, str]] = (
         "likewise",
     ),
     (
-        r"acceptance/test_rotate.py::",
+        r"acceptance/test_rotate(_stray)?.py::",
         rf"file machine-0/home/({_TOOLS}|service/settings\.json|\.cline/data/(secrets|settings/providers)\.json)",
         "the plaintext way, agreed to",
     ),
     (
-        r"acceptance/test_rotate.py::",
+        r"acceptance/test_rotate_stray.py::",
+        r"file machine-0/home/(mine|\.cline/data/globalState)\.json",
+        "likewise; and a header that is the key",
+    ),
+    (
+        r"acceptance/test_rotate(_stray)?.py::",
         r"file machine-0/home/(\.cc-switch/.*\.db|\.bash.*|\.codex/(.*bak|hist.*)|\.claude/backups/.*)",
         "likewise, and the places in which the old key is looked for",
     ),

@@ -60,6 +60,11 @@ class Session:
             self.secrets[reference] = resolve(reference, self.open_vault, self.places.environ)
         return self.secrets[reference]
 
+    def forget_keys(self) -> None:
+        """Ask the keyring anew: what was found may have been replaced since. A program is not asked twice."""
+        for reference in [one for one in self.secrets if one.kind == "keyring"]:
+            del self.secrets[reference]
+
     def now(self) -> str:
         """The present moment as tools write it: ISO 8601, milliseconds, ending in `Z`."""
         return self.clock().isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -65,6 +65,7 @@ def shown_and_done(
             if attempt == _TRIES:
                 raise _restless(error) from error
             screen.stderr().show([Line(f"{error.message}; planning again", "look")])
+            session.forget_keys()
             planned = plan()
         else:
             return replace(result, messages=tuple(one for one in result.messages if one not in told))

@@ -19,6 +19,7 @@ from toolsync.commands.pinging import Pinged, failures, ping_all, requests
 from toolsync.commands.planning import Plan, Wish, plan_apply
 from toolsync.commands.recovering import recovered
 from toolsync.commands.result import DONE, PROBLEM, REFUSED, Message, Result
+from toolsync.commands.turning import Unturned
 from toolsync.errors import DocumentError, FileError, PingFailedError, PlanRefusedError
 from toolsync.session import Session
 from toolsync.value import frozen
@@ -92,7 +93,7 @@ def execute(session: Session, planned: Plan, options: Options) -> Result:
     _stop_at_failure(pinged, options)
     memory = replace(planned.memory, profile=planned.profile.name, copies=_copies(planned, planned.profile.name))
     if not planned.is_nothing or memory.copies != planned.memory.copies:
-        carry_out(session, planned, memory)
+        carry_out(session, planned, memory, Unturned(session) if _is_copied(planned) else None)
     untidy = forgetting.tidied(session)
     is_proof_due = options.ping or not planned.is_nothing
     failed = tuple(helper_failures(session, planned)) if is_proof_due else ()
@@ -100,6 +101,12 @@ def execute(session: Session, planned: Plan, options: Options) -> Result:
     said = (*plan_messages(session, planned), *_ping_messages(pinged), *untidy, *complaints)
     messages = (*said, *_variables(session, planned))
     return Result("apply", _data(session, planned, pinged), messages, _exit_code(planned, messages))
+
+
+def _is_copied(planned: Plan) -> bool:
+    """Whether a copy of a key is written."""
+    copies = (*planned.entries, *(file for file in planned.files if file.holds_key))
+    return any(file.is_change for file in copies)
 
 
 def _variables(session: Session, planned: Plan) -> Iterator[Message]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from toolsync import memory as memories
 from toolsync import registry
@@ -10,10 +10,12 @@ from toolsync.commands.key import references
 from toolsync.commands.result import Message
 from toolsync.commands.stores import Address
 from toolsync.errors import ToolsyncError
+from toolsync.masking import Secret
 from toolsync.profile import KeyRef, Profile
 from toolsync.registry import Known
-from toolsync.remembered import LayerMemory, Memory
+from toolsync.remembered import LayerMemory, Memory, mark
 from toolsync.session import Session
+from toolsync.value import frozen
 
 
 def users(key: KeyRef, profiles: Iterable[Profile]) -> tuple[Profile, ...]:
@@ -29,6 +31,32 @@ def applied(memory: Memory, known: Known) -> dict[str, tuple[str, ...]]:
 def holders(memory: Memory, known: Known) -> dict[str, tuple[str, ...]]:
     """The tools in whose own files, rows or entries a key was written, by the profile that it was written for."""
     return _by_profile(memory, known, ((real, layer) for real, layer in _layers(memory) if layer.holds_key))
+
+
+@frozen
+class Stray:
+    """A copy of a key that no profile which uses the key accounts for any more.
+
+    Attributes:
+        tool: whose.
+        place: the file, row or entry.
+        profile: for which it was written; "" where the tool has no template any more.
+    """
+
+    tool: str
+    place: str
+    profile: str
+
+
+def strays(memory: Memory, known: Known, key: Secret, using: Collection[str]) -> tuple[Stray, ...]:
+    """The copies of `key` that were written for other profiles than `using`, or for tools without a template."""
+    wanted = mark(key.reveal(), memory.key)
+    copies = (
+        Stray(layer.tool, real, profile_of(memory, known, real, layer) if layer.tool in known else "")
+        for real, layer in _layers(memory)
+        if any(value.secret and value.after == wanted for value in layer.values)
+    )
+    return tuple(copy for copy in copies if copy.profile not in using)
 
 
 def _by_profile(memory: Memory, known: Known, layers: Iterable[tuple[str, LayerMemory]]) -> dict[str, tuple[str, ...]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -9,16 +10,16 @@ from toolsync import memory as memories
 from toolsync import registry
 from toolsync.commands.carry import stop_at_unwritable
 from toolsync.commands.guarding import stop_at_exposed
-from toolsync.commands.holders import applied, holders, users
+from toolsync.commands.holders import Stray, applied, holders, strays, users
 from toolsync.commands.pinging import requests
 from toolsync.commands.planning import Plan, Wish, plan_apply, plan_ping
 from toolsync.commands.recovering import recovered
 from toolsync.commands.tracing import Notice
 from toolsync.commands.turning import Change
 from toolsync.errors import KeyMissingError, PlanRefusedError, UsageError
-from toolsync.masking import Secret
+from toolsync.masking import Secret, on_one_line
 from toolsync.plan import FilePlan
-from toolsync.profile import KeyRef, Profile
+from toolsync.profile import KeyRef, Profile, Profiles
 from toolsync.secret import former
 from toolsync.secret.vault import Entry
 from toolsync.session import Session
@@ -137,15 +138,18 @@ def plan(session: Session, order: Order) -> Rotation:
     reference = KeyRef("keyring", change.name)
     old = session.open_vault().get(change.name)
     fresh = replace(session, secrets={**session.secrets, reference: change.new})
-    memory = memories.read(memories.path_in(session.state))
+    snapshot = memories.seen(memories.path_in(session.state))
+    memory = memories.parsed(snapshot)
     known, profiles = registry.tools(session.config.parent), session.profiles()
     held, set_now = holders(memory, known), applied(memory, known)
     in_use = {profiles.get(order.profile).name, memory.profile, *set_now}
     for name in profiles.missing.keys() & in_use:  # whose tools may have this key, and would be left on the old one
         raise profiles.missing[name]
     using = tuple(one for one in users(reference, profiles.profiles) if one.name in in_use)
+    if old is not None and old != new:
+        _stop_at_strays(session, strays(memory, known, old, {one.name for one in using}), profiles)
     files = _together([plan_apply(fresh, Wish(one.name, held[one.name])) for one in using if one.name in held])
-    files = files or Plan(None, (), (), {}, (), memory)
+    files = replace(files or Plan(None, (), (), {}, (), memory), memory_sha256=snapshot.sha256)
     stop_at_exposed(fresh, files.files)
     stop_at_unwritable(files)
     wishes = (Wish(one.name, set_now.get(one.name, ())) for one in using)
@@ -153,6 +157,33 @@ def plan(session: Session, order: Order) -> Rotation:
     for asking in asked:
         requests(fresh, asking)
     return Rotation(fresh, change, old, using, files, asked, news)
+
+
+def _stop_at_strays(session: Session, found: Sequence[Stray], profiles: Profiles) -> None:
+    """Let a key pass of which every copy is rewritten.
+
+    Raises:
+        PlanRefusedError: some would stay the old one; names them, and what sees to each.
+    """
+    if not found:
+        return
+    places = dict.fromkeys(f"{session.shown(one.place)} ({on_one_line(one.tool)})" for one in found)
+    text = "copies of the key would stay the old one, for no profile with this key sets them any more"
+    raise PlanRefusedError(f"{text}: {', '.join(places)}; nothing was changed", hint=_seeing_to(found, profiles))
+
+
+def _seeing_to(found: Sequence[Stray], profiles: Profiles) -> str:
+    """The commands that leave no stray copy."""
+    commands: dict[tuple[str, ...], dict[str, None]] = {}
+    for one in found:
+        named = ("-p", one.profile) if one.profile in profiles.names else ()
+        commands.setdefault(("apply", *named) if one.profile else ("undo",), {})[one.tool] = None
+    lines = (
+        (*command, *(word for tool in tools for word in (("--tool", tool) if command[0] == "apply" else (tool,))))
+        for command, tools in commands.items()
+    )
+    told = " and ".join(f"`{shlex.join(('toolsync', *line))}`" for line in lines)
+    return f"{told} first, then this again."
 
 
 def _asking(session: Session, wish: Wish) -> Plan | None:

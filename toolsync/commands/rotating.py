@@ -11,8 +11,8 @@ from toolsync import registry
 from toolsync.commands import forgetting
 from toolsync.commands.carry import carry_out
 from toolsync.commands.describe import described_file, described_tool, left_messages, skipped_message
-from toolsync.commands.fitting import remembered_tools
 from toolsync.commands.guarding import still_exposed, stop_at_exposed
+from toolsync.commands.holders import applied
 from toolsync.commands.leftover import Left, leftovers, said
 from toolsync.commands.pinging import Pinged, failures, ping_all
 from toolsync.commands.result import DONE, PROBLEM, Message, Result
@@ -21,10 +21,9 @@ from toolsync.commands.sending import sent
 from toolsync.commands.turning import Turn, forget
 from toolsync.doctor.remedy import is_about_key
 from toolsync.document.keypath import spell
-from toolsync.errors import PingFailedError, ToolsyncError
+from toolsync.errors import ChangedError, PingFailedError, ToolsyncError
 from toolsync.masking import on_one_line, printable
 from toolsync.remembered import ANYTHING
-from toolsync.session import Session
 from toolsync.transaction import lock
 
 _WAIT_SECONDS = 10.0
@@ -65,8 +64,13 @@ def execute(rotation: Rotation, *, ping: bool = True) -> Result:
     known, what = registry.tools(session.config.parent), described(rotation)
     turn = _turned(rotation)
     memory = memories.read(memories.path_in(session.state))
-    tools = [known[name] for name in sorted(remembered_tools(memory)) if name in known]
-    after = tuple(one for profile in rotation.profiles for one in sent(session, profile, tools, change.new, ping=ping))
+    set_now = {name: [known[tool] for tool in sorted(tools)] for name, tools in applied(memory, known).items()}
+    owners = [profile for profile in rotation.profiles if profile.key == rotation.reference]
+    after = tuple(
+        one
+        for profile in owners
+        for one in sent(session, profile, set_now.get(profile.name, ()), change.new, ping=ping)
+    )
     old = rotation.old if rotation.old != change.new else None
     left = leftovers(session, memory, old) if old is not None else Left()
     forgotten = _forgotten_at_once(rotation, turn)
@@ -136,7 +140,7 @@ def _turned(rotation: Rotation) -> Turn:
         if not rotation.files.is_nothing:
             carry_out(rotation.session, rotation.files, rotation.files.memory, turn)
         if not turn.is_made:
-            _turn_alone(rotation.session, turn)
+            _turn_alone(rotation, turn)
     except ToolsyncError as error:
         if turn.problem:
             error.hint = f"{error.hint} The keyring could not be put back either ({turn.problem}): {_HALF}".strip()
@@ -147,9 +151,16 @@ def _turned(rotation: Rotation) -> Turn:
 _HALF = "it may hold the new key while files hold the old one. Both are good; `toolsync key rotate --back` ends it."
 
 
-def _turn_alone(session: Session, turn: Turn) -> None:
-    """The key replaced where no file is."""
-    with lock.held(session.state, _WAIT_SECONDS):
+def _turn_alone(rotation: Rotation, turn: Turn) -> None:
+    """The key replaced where no file is.
+
+    Raises:
+        ChangedError: there may be one by now.
+    """
+    state = rotation.session.state
+    with lock.held(state, _WAIT_SECONDS):
+        if memories.seen(memories.path_in(state)).sha256 != rotation.files.memory_sha256:
+            raise ChangedError("what is applied was changed meanwhile", hint="Run the command again.")
         try:
             turn.prepare()
         except BaseException:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from toolsync.address import Dialect, origin
@@ -11,7 +12,7 @@ from toolsync.doctor.helper import Command, Printed
 from toolsync.doctor.look import Look, looks
 from toolsync.doctor.model import Credential, Effective
 from toolsync.doctor.world import World
-from toolsync.errors import ProfileError
+from toolsync.errors import ProfileError, SecretError
 from toolsync.masking import Secret
 from toolsync.profile import Profile
 from toolsync.secret.vault import MemoryVault
@@ -62,13 +63,14 @@ def sent(session: Session, profile: Profile, tools: Sequence[Tool], key: Secret,
     Args:
         session: the machine.
         profile: whose key it is.
-        tools: those that are applied.
+        tools: those that are applied for it.
         key: what they should send.
         ping: whether the gateway is asked as they would ask it, once for each address, dialect and model.
     """
     is_blind = isinstance(session.open_vault(), MemoryVault)
     world = (_Blind if is_blind else World)(session, profile, session.profiles().profiles)
-    ours = [look for tool in tools for look in looks(world, tool) if _is_ours(look)]
+    others = frozenset(_keys_of_others(session, profile))
+    ours = [look for tool in tools for look in looks(world, tool) if _is_ours(look) and not _is_others(look, others)]
     judge = _Judge(profile, key, ping=ping, is_blind=is_blind)
     return tuple(map(judge.sent, ours))
 
@@ -77,6 +79,20 @@ def _is_ours(look: Look) -> bool:
     """Whether it goes where the profile sends it: another profile's tool is looked at with that one."""
     wanted = look.wanted.get("base_url")
     return wanted is not None and _origin(look.effective.base_url) == _origin(wanted)
+
+
+def _keys_of_others(session: Session, profile: Profile) -> Iterator[Secret]:
+    """The keys of profiles that take another one; no program is run for them."""
+    for other in session.profiles().profiles:
+        if other.key != profile.key and other.key.kind in ("keyring", "env"):
+            with suppress(SecretError):
+                yield session.secret(other.key)
+
+
+def _is_others(look: Look, keys: Collection[Secret]) -> bool:
+    """Whether it sends another profile's key, as it should: which tool asks for whose is noted of copies only."""
+    sends = look.effective.credentials
+    return bool(sends) and all(one.value in keys for one in sends)
 
 
 def _origin(url: str) -> str:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from toolsync import registry
+from toolsync.commands.fitting import remembered_tools
 from toolsync.commands.sought import rows
 from toolsync.commands.stores import Address
 from toolsync.doctor import startup
@@ -51,6 +52,8 @@ def suspects(session: Session, memory: Memory) -> Iterator[Suspects]:
         yield Suspects("tool", tool.name, _together(map(listed, settings)))
         yield Suspects("backup", tool.name, _together(_beside(path) for path in settings))
         yield _left(session, tool, "backups", "backup")
+    for gone in sorted(remembered_tools(memory) - {tool.name for tool in tools}):
+        yield Suspects("tool", gone, _together(map(listed, _remembered(memory, gone))))
     yield Suspects("own", "", _own(session))
     for row in rows("places")["place"]:
         files = [*_paths(session, row["files"]), *(startup.files(session.places) if row["kind"] == "startup" else ())]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
-from toolsync.errors import ToolsyncError
+from toolsync.errors import ChangedError, ToolsyncError
 from toolsync.masking import Secret
 from toolsync.secret import former
 from toolsync.secret.former import Former
@@ -32,6 +32,28 @@ class Change:
     new: Secret
     days: float
     is_back: bool = False
+
+
+class Unturned(Alongside):
+    """Lets files with copies of keys be written only while the keyring holds these keys.
+
+    One may have been replaced since the plan was made, and nobody would write the new one there then.
+    """
+
+    def __init__(self, session: Session) -> None:
+        """Every key of the keyring's that the plan was made with is looked at."""
+        self._session = session
+
+    def prepare(self) -> None:
+        """Look, under the lock that a rotation takes too.
+
+        Raises:
+            ChangedError: another key is in use now.
+            SecretError: the keyring does not answer.
+        """
+        for reference, key in self._session.secrets.items():
+            if reference.kind == "keyring" and self._session.open_vault().get(reference.name) != key:
+                raise ChangedError(f"{reference} was replaced meanwhile", hint="Run the command again.")
 
 
 class Turn(Alongside):
