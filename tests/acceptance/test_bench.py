@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.acceptance.machine import KEY, Machine
-from toolsync.bench.record import loaded
+from toolsync.bench.record_file import loaded
 from toolsync.cli import benchmarking
 from toolsync.loopback import LoopbackGateway
 
@@ -50,6 +50,26 @@ def test_nothing_in_a_record_names_key_host_person_or_prompt(measured: Machine, 
     assert len(prompts) > 6
     for secret in (KEY, "127.0.0.1", str(measured.home), *(text[:24] for text in prompts)):
         assert secret not in raw
+
+
+def test_what_ssh_says_of_hosts_and_people_is_shown_and_not_kept(
+    measured: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "ssh"
+    program.write_text("#!/bin/sh\necho anna@gpu7.corp.internal: Permission denied >&2; exit 255\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    ran = measured.toolsync(*_QUICK, "--gpu-ssh", "anna@gpu7.corp.internal")
+    assert "GPU memory: anna@gpu7.corp.internal: Permission denied" in ran.out
+    record = loaded(_record(measured).read_bytes(), "it")
+    assert record.gpu.reason == "ssh ended at once (exit status 255)."
+    assert "anna" not in _record(measured).read_text()
+
+
+def test_runs_of_one_machine_tell_origins_apart_by_one_secret(measured: Machine) -> None:
+    found = [measured.toolsync(*_QUICK, "--json").json["data"]["run"]["target"]["origin"] for _ in range(2)]
+    assert found[0] == found[1]
+    assert len((measured.state / "bench/salt").read_bytes()) == 16
 
 
 def test_what_does_not_answer_is_not_measured(measured: Machine, gateway: LoopbackGateway) -> None:

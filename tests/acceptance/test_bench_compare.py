@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.acceptance.machine import Machine
 from tests.bench.test_comparison import run, steady
-from toolsync.bench.record import dumped
+from toolsync.bench.record_file import dumped
 
 
 def test_files_are_compared_by_the_command_line(machine: Machine, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from tests.acceptance.machine import Machine
 from tests.bench.test_comparison import run, steady
 from tests.conftest import needs
-from toolsync.bench.record import dumped
+from toolsync.bench.record_file import dumped
 from toolsync.commands.bench_report import MARK
 from toolsync.commands.schema import schema
 

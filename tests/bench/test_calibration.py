@@ -118,8 +118,13 @@ def test_prompts_are_as_long_as_the_server_says(per_word: float, more: int, leng
         ([b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}"], "no stream of this dialect"),
         (streamed(typed("error", error={"message": "overloaded"})), "holds an error: overloaded"),
         ([b"HTTP/1.1 400 No\r\ncontent-length: 3\r\n\r\nbad"], "with 400: bad"),
+        (
+            [b"HTTP/1.1 429 No\r\nretry-after: 7\r\ncontent-length: 4\r\n\r\nslow"],
+            r"with 429 \(Retry-After: 7\): slow",
+        ),
+        ([b"SSH-2.0-OpenSSH_9.6\r\n"], "broke off before its end: what the server answered is no HTTP"),
     ],
-    ids=["the key", "no stream", "an error", "refused whatever is left out"],
+    ids=["the key", "no stream", "an error", "refused whatever is left out", "too many", "no HTTP"],
 )
 def test_what_cannot_be_measured_is_said(pieces: list[bytes], says: str) -> None:
     class Stubborn(_Server):

@@ -67,7 +67,10 @@ def row(change: float | None, verdict: Verdict = "no difference shown", at: int 
         pytest.param("ttft_p50>+10%", [row(0.2, "worse")], "met", id="beyond"),
         pytest.param("ttft_p50>+10%", [row(0.1, "worse")], "not met", id="at-the-limit"),
         pytest.param("ttft_p50>+10%", [row(0.2)], "not met", id="beyond-by-chance"),
-        pytest.param("ttft_p50>+10%", [row(0.2, "no verdict")], "not met", id="beyond-and-nobody-can-say"),
+        pytest.param("ttft_p50>+10%", [row(0.2, "no verdict")], "unknown", id="beyond-and-nobody-can-say"),
+        pytest.param("ttft_p50>+10%", [row(-0.2, "no verdict")], "unknown", id="within-and-nobody-can-say"),
+        pytest.param("ttft_p50>+10%", [row(0.0), row(0.2, "no verdict", 8)], "not met", id="nobody-can-say-of-one"),
+        pytest.param("ttft_p50>-5%", [row(-0.2, "no verdict")], "unknown", id="a-gain-of-which-nobody-can-say"),
         pytest.param("ttft_p50>+10%", [row(-0.2, "better")], "not met", id="the-other-way"),
         pytest.param("ttft_p50>+10%", [row(0.0), row(0.2, "worse", 8)], "met", id="at-one-of-two"),
         pytest.param("ttft_p50@1>+10%", [row(0.0), row(0.2, "worse", 8)], "not met", id="at-another"),
@@ -136,6 +139,16 @@ def test_what_may_be_chance_is_said() -> None:
     assert result.exit_code == 0
     (only,) = result.messages
     assert "which may be chance and does not count" in only.text
+
+
+def test_what_has_no_verdict_does_not_count_for_the_reason_that_there_is_none() -> None:
+    busy = replace(AFTER, rungs=tuple(replace(one, client=replace(one.client, is_limit=True)) for one in AFTER.rungs))
+    result = compared(busy, "ttft_p50>+10%")
+    assert result.exit_code == 3
+    told = [message.text for message in result.messages]
+    assert told[0] == "--fail-if ttft_p50>+10%: nothing that it asks for has a verdict, so nobody can say"
+    assert told[1].endswith("which does not count: the client was the limit")
+    assert len(told) == 2
 
 
 def test_the_table_for_people() -> None:

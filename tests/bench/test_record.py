@@ -12,7 +12,8 @@ from jsonschema import Draft202012Validator
 from tests.bench.records import record, request, rung
 from tests.keys import invented
 from toolsync import resources
-from toolsync.bench.record import Gpu, GpuUse, Record, Request, dumped, loaded
+from toolsync.bench.record import Gpu, GpuUse, Record, Request
+from toolsync.bench.record_file import dumped, loaded
 from toolsync.errors import DocumentError
 from toolsync.masking import Secret
 
@@ -39,13 +40,18 @@ def _without(data: dict[str, Any], name: str) -> dict[str, Any]:
 _WHOLE = json.loads(dumped(record()))
 
 
+def _with(number: bytes) -> bytes:
+    return dumped(record()).replace(b'"ttft_ms": 100.0', b'"ttft_ms": ' + number)
+
+
 @pytest.mark.parametrize(
     ("raw", "says"),
     [
         (b"{", "no JSON"),
         (b"[" * 100_000, "no JSON"),
         (b"[]", "no record of a run"),
-        (b'{"schema": "toolsync/bench-record/2"}', "no record of a run"),
+        (b'{"schema": "toolsync/bench-record/2"}', "a record of another version of toolsync .toolsync/bench-record/2"),
+        (b'{"schema": "toolsync/memory/2"}', "no record of a run"),
         (json.dumps(_without(_WHOLE, "rungs")).encode(), "it is not as"),
         (json.dumps({**_WHOLE, "prompt": "x"}).encode(), "it is not as"),
         (json.dumps({**_WHOLE, "ladder": [0]}).encode(), "ladder.0 is not as"),
@@ -54,12 +60,17 @@ _WHOLE = json.loads(dumped(record()))
         (dumped(record(rung(1, request(itl_ms=-1.0, tpot_ms=5.0)))), "itl_ms"),
         (dumped(record(rung(1, request(itl_ms=float("nan"))))), "no JSON"),
         (dumped(record()).replace(b'"itl_ms": [5.0,', b'"itl_ms": ["=1+1",'), "itl_ms"),
+        *[(_with(number), "a number in it is none") for number in (b"1e999", b"1e300", b"5e-324", b"1" + b"0" * 400)],
+        (dumped(record()).replace(b'"completion_tokens": 4', b'"completion_tokens": 1' + b"0" * 400), "a number in it"),
+        (dumped(record()).replace(b'"itl_ms": [5.0,', b'"itl_ms": [1e300,'), "a number in it is none"),
+        (dumped(record()).replace(b'"max_tokens": 256', b'"max_tokens": ' + b"[" * 500 + b"]" * 500), "accepted"),
     ],
     ids=[
         "cut",
         "deep",
         "list",
         "later version",
+        "another file of ours",
         "without rungs",
         "with a prompt",
         "nobody at once",
@@ -68,6 +79,13 @@ _WHOLE = json.loads(dumped(record()))
         "back in time",
         "NaN",
         "text",
+        "infinite",
+        "huge",
+        "next to nothing",
+        "whole and huge",
+        "tokens without end",
+        "a huge gap",
+        "deep parameters",
     ],
 )
 def test_what_is_no_record_is_named(raw: bytes, says: str) -> None:

@@ -14,6 +14,7 @@ import pytest
 
 from tests.bench.server import Scripted, serving, streamed
 from tests.bench.test_exact import DONE, LAST, TEXT, usage
+from toolsync.address import Dialect
 from toolsync.bench.run import Ran, Wish, measure, target
 from toolsync.bench.sweep import Load
 from toolsync.probe.network import Network
@@ -65,7 +66,7 @@ def test_a_ladder_has_three_requests_a_stream_ten_at_least_and_a_warm_up_besides
 
 
 def test_no_prompt_is_asked_twice_and_none_is_in_the_record() -> None:
-    from toolsync.bench.record import dumped
+    from toolsync.bench.record_file import dumped
 
     scripted = Scripted(lambda _: _WHOLE, 0.0)
     ran = _measured(scripted, Load(1, 3), Load(2, 4))
@@ -186,7 +187,14 @@ def test_the_record_says_what_measured_and_whom() -> None:
 
 def test_connections_that_the_server_closes_are_told_of() -> None:
     ran = _measured(Scripted(lambda _: _WHOLE, 0.0, is_kept=False), Load(1, 3))
-    assert any("closes each connection" in note for note in ran.record.notes)
+    assert any("closes its connections" in note for note in ran.record.notes)
+
+
+def test_connections_that_a_rate_opens_one_after_the_other_are_not_laid_to_the_server() -> None:
+    scripted = Scripted(lambda _: _WHOLE, 0.02)
+    ran = _measured(scripted, Load(16, 6, None, 100.0))
+    assert scripted.connections > 3
+    assert not any("closes its connections" in note for note in ran.record.notes)
 
 
 @pytest.mark.parametrize(
@@ -208,12 +216,47 @@ def test_where_a_host_lies_is_told_without_its_name(base: str, kind: str) -> Non
     assert found.origin == target(Wish("openai-chat", f"{base}/v1", "m", {}, Network(), (Load(1),)), None).origin
 
 
-def test_an_account_in_the_path_is_not_kept() -> None:
-    base = "https://api.example.com/accounts/9f8e7d6c5b4a39281706/v1"
-    assert (
-        target(Wish("openai-chat", base, "m", {}, Network(), (Load(1),)), None).path
-        == "/accounts/***/v1/chat/completions"
-    )
+@pytest.mark.parametrize(
+    ("dialect", "base", "path"),
+    [
+        ("openai-chat", "https://api.example.com/v1", "/v1/chat/completions"),
+        ("openai-chat", "https://api.example.com/v1/", "/v1/chat/completions"),
+        ("openai-responses", "https://api.example.com/api/openai/v1beta", "/api/openai/v1beta/responses"),
+        ("anthropic-messages", "https://api.example.com", "/v1/messages"),
+        (
+            "openai-chat",
+            "https://api.example.com/accounts/9f8e7d6c5b4a39281706/v1",
+            "/***/***/v1/chat/completions",
+        ),
+        ("openai-chat", "https://api.example.com/u/anna@corp.example/v1", "/***/***/v1/chat/completions"),
+        ("openai-chat", "https://api.example.com/proxy/gpu7.corp.internal/v1", "/***/***/v1/chat/completions"),
+    ],
+)
+def test_a_path_names_neither_account_nor_person_nor_machine(dialect: Dialect, base: str, path: str) -> None:
+    assert target(Wish(dialect, base, "m", {}, Network(), (Load(1),)), None).path == path
+
+
+@pytest.mark.parametrize(
+    ("model", "kept"),
+    [
+        ("/home/anna/models/llama", "~/models/llama"),
+        ("/Users/anna/llama.gguf", "~/llama.gguf"),
+        ("C:\\Users\\anna\\llama.gguf", "~\\llama.gguf"),
+        ("/srv/models/llama", "/srv/models/llama"),
+        ("meta-llama/home-llama", "meta-llama/home-llama"),
+    ],
+)
+def test_a_model_that_is_called_by_its_folder_names_no_person(model: str, kept: str) -> None:
+    found = target(Wish("openai-chat", "http://gpu-7", model, {}, Network(), (Load(1),)), model)
+    assert (found.model, found.answered_model) == (kept, kept)
+
+
+def test_whom_an_origin_is_of_cannot_be_found_by_trying() -> None:
+    seen = {
+        target(Wish("openai-chat", "http://10.0.0.7:8000", "m", {}, Network(), (Load(1),), salt=salt), None).origin
+        for salt in (b"one machine's", b"another's")
+    }
+    assert len(seen) == 2
 
 
 def test_through_a_proxy_httpx_measures_and_the_record_says_so() -> None:

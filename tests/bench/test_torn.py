@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.bench.server import HEAD, chunk
 from tests.bench.test_exact import DONE, LAST, ROLE, TEXT, delta, usage
-from toolsync.bench import transport
+from toolsync.bench import connection
 from toolsync.bench.exchange import Exchange, read
 from toolsync.bench.tokens import Usage
 
@@ -51,14 +51,14 @@ def _built(sizes: list[int]) -> tuple[bytes, list[int]]:
 
 
 async def _received(pieces: list[bytes], clock: list[int]) -> httpx.Response:
-    connection = transport._Connection()
+    own = connection.Connection()
     wire: Any = _Wire()
-    connection.connection_made(wire)
-    asked = asyncio.ensure_future(connection.exchange(b"", 60))
+    own.connection_made(wire)
+    asked = asyncio.ensure_future(own.exchange(b"", 60))
     await asyncio.sleep(0)
     for number, piece in enumerate(pieces):
         clock[0] = number
-        connection.data_received(piece)
+        own.data_received(piece)
     return await asked
 
 
@@ -69,9 +69,9 @@ def test_a_reply_torn_anywhere_is_the_same_reply(sizes: list[int], cuts: set[int
     pieces = [wire[start:end] for start, end in zip([0, *places], places, strict=False)]
     clock = [0]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(transport, "perf_counter_ns", lambda: clock[0])
+        patch.setattr(connection, "perf_counter_ns", lambda: clock[0])
         answer = asyncio.run(_received(pieces, clock))
-    stamps = answer.extensions[transport.STAMPS]
+    stamps = answer.extensions[connection.STAMPS]
     exchange = Exchange(0, 0, answer.status_code, {}, answer.read(), stamps)
     reply, fault = read(exchange, "openai-chat")
     assert (fault, reply.usage, reply.finish_reason) == ("", Usage(512, 4), "length")

@@ -129,16 +129,20 @@ def _whole(one: Exchange, dialect: Dialect) -> Reply:
     if not fault:
         return reply
     said = shown(reply.error or one.words) if reply.error or one.words else ""
-    raise UnmeasurableError(f"{_FAULTS[fault].format(status=one.status)}{f': {said}' if said else ''}", hint=_HINT)
+    problem = _FAULTS[fault].format(refusal=shown(exchanges.refusal(one)))
+    hint = _TOO_MANY_HINT if one.status == _TOO_MANY else _HINT
+    raise UnmeasurableError(f"{problem}{f': {said}' if said else ''}", hint=hint)
 
 
 _FAULTS = {
     "unsent": "the request could not be sent",
-    "status": "the gateway answered the first request of the bench with {status}",
-    "timeout": "the gateway did not go on with its reply in time",
-    "cut": "the connection ended before the reply did",
+    "status": "the gateway answered the first request of the bench with {refusal}",
+    "timeout": "the reply did not go on, or did not end, in time",
+    "cut": "the reply broke off before its end",
     "event": "the reply holds an error",
     "empty": "the reply holds not one token",
     "odd": "the reply is no stream of this dialect",
 }
 _HINT = "`toolsync ping` asks the smallest thing; the bench asks for a stream of the length that you gave."
+_TOO_MANY = 429
+_TOO_MANY_HINT = "The gateway allows no more for now: wait as long as it says, or measure with a key of a higher limit."

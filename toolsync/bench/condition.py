@@ -63,9 +63,9 @@ class Outcome:
 
     Attributes:
         condition: which.
-        state: `met` fails; `unknown` where no figure that it asks for is known.
+        state: `met` fails; `unknown` where nothing that it asks for has a verdict.
         rows: that meet it.
-        unsure: that are beyond the limit, which may be chance.
+        unsure: that are beyond the limit, and by chance perhaps, or without a verdict.
     """
 
     condition: Condition
@@ -77,6 +77,7 @@ class Outcome:
 def outcome(condition: Condition, rows: Sequence[Row]) -> Outcome:
     """Whether the rows meet the condition.
 
+    Where no row has a verdict, the build would pass without having been looked at: that is unknown.
     A limit of a change for the worse (`>+10%`, `<-5%`) is met where there is shown to be a change; one that asks for a
     change (`>-5%`: fails unless TTFT fell by that) is met wherever it did not come.
     """
@@ -87,13 +88,12 @@ def outcome(condition: Condition, rows: Sequence[Row]) -> Outcome:
     asked = [
         row for row in rows if row.metric.name == condition.metric and condition.concurrency in (None, row.concurrency)
     ]
-    if not any(row.change is not None for row in asked):
-        return Outcome(condition, "unknown")
     beyond = [row for row in asked if _is_beyond(row.change, condition)]
     asks_for_change = condition.limit < 0 if condition.is_above else condition.limit > 0
     met = tuple(row for row in beyond if asks_for_change or row.verdict in ("better", "worse"))
     unsure = tuple(row for row in beyond if row not in met)
-    return Outcome(condition, "met" if met else "not met", met, unsure)
+    judged = any(row.verdict != "no verdict" for row in asked)
+    return Outcome(condition, "met" if met else "not met" if judged else "unknown", met, unsure)
 
 
 def _is_beyond(change: float | None, condition: Condition) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ssl
 from array import array
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,9 +11,11 @@ from typing import TYPE_CHECKING, cast
 import httpx
 
 from toolsync.bench import metrics, sse, tokens
+from toolsync.bench.connection import LARGEST_REPLY, STAMPS, Stamps
+from toolsync.bench.proxied import ProxiedTransport
 from toolsync.bench.record import Fault, Request, TokenSource
 from toolsync.bench.tokens import Reply
-from toolsync.bench.transport import LARGEST_REPLY, STAMPS, ProxiedTransport, StampingTransport, Stamps
+from toolsync.bench.transport import StampingTransport
 from toolsync.value import frozen
 
 if TYPE_CHECKING:
@@ -80,8 +81,10 @@ class Sender:
         except httpx.TimeoutException as error:
             is_sent = not isinstance(error, httpx.ConnectTimeout | httpx.PoolTimeout)
             return Exchange(intended_ns, None, fault="timeout" if is_sent else "unsent", words=str(error))
-        except (httpx.TransportError, OSError, ssl.SSLError) as error:
-            return Exchange(intended_ns, None, fault="unsent", words=str(error))
+        except (httpx.TransportError, OSError) as error:
+            return Exchange(
+                intended_ns, None, fault="cut" if isinstance(error, _AFTER_SENDING) else "unsent", words=str(error)
+            )
         stamps: Stamps = answer.extensions[STAMPS]
         return Exchange(
             intended_ns,
@@ -97,11 +100,15 @@ class Sender:
         await self.transport.aclose()
 
 
+_AFTER_SENDING = (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError)
+"""What goes wrong on a connection that was open."""
+
+
 def read(exchange: Exchange, dialect: Dialect) -> tuple[Reply, Fault]:
     """What a reply says, and what is wrong with it."""
     if exchange.fault:
         return Reply(error=exchange.words), exchange.fault
-    if exchange.status is None or not 200 <= exchange.status < 300:  # noqa: PLR2004  HTTP's own classes
+    if refusal(exchange):
         return Reply(error=exchange.body[:_LONGEST_WORDS].decode(errors="replace")), "status"
     body, ends = exchange.body, exchange.stamps.ends
     encoding = (exchange.headers or {}).get("content-encoding", "identity").strip().lower()
@@ -115,6 +122,14 @@ def read(exchange: Exchange, dialect: Dialect) -> tuple[Reply, Fault]:
 
 
 _LONGEST_WORDS = 4000
+
+
+def refusal(exchange: Exchange) -> str:
+    """The status of no success, and when to come again; empty where it was one, or where no answer came."""
+    if exchange.status is None or 200 <= exchange.status < 300:  # noqa: PLR2004  HTTP's own classes
+        return ""
+    after = (exchange.headers or {}).get("retry-after", "")
+    return f"{exchange.status} (Retry-After: {after})" if after else str(exchange.status)
 
 
 def _fault(exchange: Exchange, reply: Reply, body: bytes) -> Fault:

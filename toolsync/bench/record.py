@@ -5,17 +5,12 @@ No prompt, no answer, no key, and no name of a host or a person is in it: it may
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, field, replace
+from collections.abc import Mapping
+from dataclasses import field
 from typing import Any, Literal
 
 from toolsync.address import Dialect
-from toolsync.errors import DocumentError
-from toolsync.masking import masked_data
 from toolsync.value import frozen
-
-SCHEMA = "toolsync/bench-record/1"
 
 TokenSource = Literal["usage", "continuous-usage", "events"]
 """Who counted the tokens: the server at the end of each reply, the server in each chunk, or nobody but the chunks."""
@@ -182,11 +177,11 @@ class Target:
     """Who was measured.
 
     Attributes:
-        origin: twelve hexadecimal digits that tell two origins apart without naming them.
+        origin: twelve hexadecimal digits that tell two origins apart, on one machine, without naming them.
         host_kind: where it lies, seen from here.
-        path: of the requests.
+        path: of the requests; what others' addresses do not have in it is masked.
         dialect: as asked.
-        model: as asked.
+        model: as asked, without anybody's home folder.
         answered_model: in the server's words; None where it does not say.
     """
 
@@ -275,141 +270,3 @@ class Record:
     rungs: tuple[Rung, ...]
     gpu: Gpu = field(default_factory=Gpu)
     notes: tuple[str, ...] = ()
-
-
-def dumped(record: Record) -> bytes:
-    """The record as it lies in its file: a request a line, for a repository; a key that a server says is masked."""
-    bare = replace(record, rungs=tuple(replace(rung, requests=()) for rung in record.rungs))
-    whole = masked_data(asdict(bare))
-    rungs = [
-        _braced({**told, "requests": _Lines(map(_line, rung.requests))}, 2)
-        for told, rung in zip(whole["rungs"], record.rungs, strict=True)
-    ]
-    return f"{_braced({'schema': SCHEMA, **whole, 'rungs': _Lines(rungs)}, 0)}\n".encode()
-
-
-def _line(request: Request) -> str:
-    """A request; its many gaps, in which no text is, are not looked through."""
-    return _json(masked_data({**vars(request), "itl_ms": []}) | {"itl_ms": request.itl_ms})
-
-
-class _Lines(list[str]):
-    """JSON values of which each has a line of its own."""
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=True)
-
-
-def _braced(fields: Mapping[str, Any], indent: int) -> str:
-    """An object with a field a line."""
-    margin = " " * (indent + 1)
-    told = (f"{margin}{_json(name)}: {_spread(value, indent + 1)}" for name, value in fields.items())
-    return "{\n" + ",\n".join(told) + f"\n{' ' * indent}}}"
-
-
-def _spread(value: object, indent: int) -> str:
-    if not isinstance(value, _Lines):
-        return _json(value)
-    if not value:
-        return "[]"
-    margin = " " * (indent + 1)
-    return "[\n" + ",\n".join(f"{margin}{line}" for line in value) + f"\n{' ' * indent}]"
-
-
-def loaded(raw: bytes, name: str) -> Record:
-    """The record that a file holds.
-
-    Args:
-        raw: its content.
-        name: what messages call it.
-
-    Raises:
-        DocumentError: it is none, or one of another version.
-    """
-    from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import best_match
-
-    from toolsync import resources
-
-    try:
-        data = json.loads(raw, parse_constant=_none)
-    except (ValueError, RecursionError) as error:
-        raise DocumentError("it is no JSON", name=name, hint=_HINT) from error
-    if not isinstance(data, dict) or data.get("schema") != SCHEMA:
-        raise DocumentError(f"it is no record of a run ({SCHEMA})", name=name, hint=_HINT)
-    fault = best_match(Draft202012Validator(resources.schema("bench-record")).iter_errors(_without_gaps(data)))
-    if fault is None and not all(map(_are_gaps, _gaps(data))):
-        raise DocumentError("its itl_ms are not all times", name=name, hint=_HINT)
-    if fault is not None:
-        place = ".".join(map(str, fault.absolute_path)) or "it"
-        raise DocumentError(f"{place} is not as a record has it", name=name, hint=_HINT)
-    return _record(data)
-
-
-def _none(name: str) -> float:
-    raise ValueError(name)  # NaN and the infinite, which JSON does not have
-
-
-def _without_gaps(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The record without the gaps between chunks, of which a validator takes half a second to look at each."""
-    rungs = data.get("rungs")
-    return {**data, "rungs": [_emptied(rung) for rung in rungs]} if isinstance(rungs, list) else dict(data)
-
-
-def _emptied(rung: object) -> object:
-    if not isinstance(rung, dict) or not isinstance(rung.get("requests"), list):
-        return rung
-    told = [one | {"itl_ms": []} if _has_gaps(one) else one for one in rung["requests"]]
-    return {**rung, "requests": told}
-
-
-def _has_gaps(one: object) -> bool:
-    return isinstance(one, dict) and isinstance(one.get("itl_ms"), list)
-
-
-def _gaps(data: Mapping[str, Any]) -> Iterator[list[Any]]:
-    for rung in data["rungs"]:
-        yield from (one["itl_ms"] for one in rung["requests"])
-
-
-def _are_gaps(values: list[Any]) -> bool:
-    return all(type(value) in (int, float) and value >= 0 for value in values)
-
-
-_HINT = "`toolsync bench run` writes records, and `toolsync bench list` names those that are here."
-
-
-def _record(data: Mapping[str, Any]) -> Record:
-    told = {name: value for name, value in data.items() if name != "schema"}
-    return Record(
-        **{
-            **told,
-            "environment": Environment(**data["environment"]),
-            "target": Target(**data["target"]),
-            "parameters": Parameters(**_with_tuples(data["parameters"], "refused")),
-            "ladder": tuple(data["ladder"]),
-            "rungs": tuple(map(_rung, data["rungs"])),
-            "gpu": Gpu(**data["gpu"]),
-            "notes": tuple(data["notes"]),
-        }
-    )
-
-
-def _rung(data: Mapping[str, Any]) -> Rung:
-    return Rung(
-        **{
-            **data,
-            "requests": tuple(Request(**_with_tuples(one, "itl_ms")) for one in data["requests"]),
-            "client": Client(**data["client"]),
-            "gpus": tuple(map(_gpu_use, data["gpus"])),
-        }
-    )
-
-
-def _gpu_use(data: Mapping[str, Any]) -> GpuUse:
-    return GpuUse(**{**data, "samples": tuple((at, used) for at, used in data["samples"])})
-
-
-def _with_tuples(data: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    return {**data, **{name: tuple(data[name]) for name in names}}

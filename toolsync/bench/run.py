@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import hmac
 import platform
+import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from statistics import median
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from toolsync import __version__
-from toolsync.address import Dialect, endpoint, is_loopback, origin
+from toolsync.address import PATHS, Dialect, endpoint, is_loopback, origin
 from toolsync.bench.calibration import Calibrated, calibrate
 from toolsync.bench.exchange import Sender
+from toolsync.bench.proxied import ProxiedTransport
 from toolsync.bench.record import Environment, HostKind, Parameters, Record, Rung, Target
 from toolsync.bench.sweep import Listener, Load, Sweep
-from toolsync.bench.transport import ProxiedTransport, StampingTransport
-from toolsync.masking import mask_strange_words, on_one_line
+from toolsync.bench.transport import StampingTransport
+from toolsync.masking import on_one_line
 from toolsync.probe.network import Network, trust
 from toolsync.value import frozen
 
@@ -39,6 +41,7 @@ class Wish:
         prompt_tokens: how long prompts should be.
         output_tokens: how long replies should be.
         label: what the person calls the run.
+        salt: by which origins are told apart; a secret of this machine, for the addresses of a network are few.
     """
 
     dialect: Dialect
@@ -50,6 +53,7 @@ class Wish:
     prompt_tokens: int = 512
     output_tokens: int = 256
     label: str = ""
+    salt: bytes = b""
 
     @property
     def url(self) -> str:
@@ -181,15 +185,33 @@ def _version(package: str) -> str:
 
 
 def target(wish: Wish, answered: str | None) -> Target:
-    """Who is measured, without a name of a host: `answered` is the model in the server's words."""
+    """Who is measured, without a name of a host or a person: `answered` is the model in the server's words."""
     return Target(
-        origin=sha256(origin(wish.base).encode()).hexdigest()[:12],
+        origin=hmac.digest(wish.salt, origin(wish.base).encode(), "sha256").hex()[:12],
         host_kind=_host_kind(wish.base),
-        path=mask_strange_words(urlsplit(wish.url).path),
+        path=_path(wish),
         dialect=wish.dialect,
-        model=wish.model,
-        answered_model=on_one_line(answered) if answered is not None else None,
+        model=_without_home(wish.model),
+        answered_model=_without_home(on_one_line(answered)) if answered is not None else None,
     )
+
+
+_COMMON = re.compile(r"(?i)|api|openai|anthropic|compatible-mode|v[0-9]{1,2}(?:(?:alpha|beta)[0-9]?)?")
+"""Parts of a path that many addresses have; what else stands there may name a person, a team or a machine."""
+
+
+def _path(wish: Wish) -> str:
+    tail = PATHS[wish.dialect]
+    folders = urlsplit(wish.url).path.removesuffix(tail).split("/")
+    return "/".join(one if _COMMON.fullmatch(one) else "***" for one in folders) + tail
+
+
+_HOME = re.compile(r"(?i)(?:[a-z]:)?[/\\](?:home|users)[/\\][^/\\]+")
+
+
+def _without_home(model: str) -> str:
+    """An engine calls a model by its folder, where it is given no other name; a person's folder names the person."""
+    return _HOME.sub("~", model)
 
 
 def _host_kind(base: str) -> HostKind:
@@ -233,8 +255,8 @@ def _notes(
     if found.source == "events":
         said.append("The server counts no tokens: chunks are counted instead (~), and the prompts' length is a guess.")
     sent = sum(len(rung.requests) for rung in rungs)
-    if len(transport.connects_ms) > sent / 2 > 1:
-        said.append("The server closes each connection after its reply: to open one is not in TTFT.")
+    if transport.dropped > sent / 2 > 1:
+        said.append("The server closes its connections between requests: to open one is not in TTFT.")
     if wish.ladder[0].rate is None:
         said.append("Closed loop: each stream waits for its reply, so the time that users would queue is not in TTFT.")
     return said

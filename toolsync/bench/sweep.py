@@ -99,9 +99,7 @@ class Sweep:
 
 
 def _words(one: Exchange, reply: Reply) -> str:
-    after = (one.headers or {}).get("retry-after", "")
-    told = [str(one.status or ""), f"(Retry-After: {after})" if after else "", reply.error or one.words]
-    return " ".join(filter(None, told))
+    return " ".join(filter(None, (exchanges.refusal(one), reply.error or one.words)))
 
 
 def _told(moment: datetime) -> str:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from toolsync import disk
+from toolsync import disk, own_file
 from toolsync.address import Dialect
 from toolsync.bench.metrics import Summary, summary
-from toolsync.bench.record import Fault, Record, Rung, dumped, loaded
+from toolsync.bench.record import Fault, Record, Rung
+from toolsync.bench.record_file import dumped, loaded
 from toolsync.commands.headers import header_value
 from toolsync.commands.pinging import named, named_problem, network_of
 from toolsync.commands.result import DONE, PROBLEM, Message, Result
@@ -96,6 +98,7 @@ def run(session: Session, wish: Wish, listener: Listener) -> Result:
     from toolsync.bench.gpu.watch import Watch
     from toolsync.bench.gpu.watch import Wish as Watching
     from toolsync.bench.run import measure
+    from toolsync.probe.body import shown
 
     seen = profile.observability
     watch = Watch(Watching(base, seen.get("sample_interval_ms", 500), seen.get("log_memory", True), **(wish.gpu or {})))
@@ -112,6 +115,8 @@ def run(session: Session, wish: Wish, listener: Listener) -> Result:
     rungs = watched.filled(ran.record.rungs)
     record = replace(ran.record, rungs=rungs, gpu=watched.gpu, notes=(*ran.record.notes, *watched.notes(rungs)))
     files, unkept = _kept(session, record, wish.out)
+    if watched.words:
+        notes.append(Message("warning", f"GPU memory: {shown(watched.words)}"))
     messages = (*notes, *_failures(ran.failures, record), *_stop(ran.is_interrupted, record), *unkept)
     data = {"run": described(record), "files": [session.shown(file) for file in files]}
     return Result("bench run", data, messages, max(_exit_code(ran, record), PROBLEM if unkept else DONE))
@@ -193,7 +198,25 @@ def _wanted(session: Session, profile: Profile, wish: Wish, base: str, ladder: t
         prompt_tokens=wish.lengths[0],
         output_tokens=wish.lengths[1],
         label=wish.label if wish.label is not None else profile.name,
+        salt=_salt(session),
     )
+
+
+def _salt(session: Session) -> bytes:
+    """A secret of this machine's; where none can be kept, one for this run."""
+    file = folder(session) / "salt"
+    try:
+        kept = own_file.read(file)
+        if kept is None:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            kept = secrets.token_bytes(_SALT_BYTES)
+            own_file.put(file, kept)
+    except (OSError, FileError):
+        return secrets.token_bytes(_SALT_BYTES)
+    return kept
+
+
+_SALT_BYTES = 16
 
 
 # What a person must know.
@@ -211,7 +234,7 @@ def _calibration_messages(found: Calibrated, lengths: tuple[int, int]) -> Iterat
 _FAULTS: Mapping[Fault, str] = {
     "unsent": "could not be sent",
     "status": "were refused",
-    "timeout": "were given up after too long a silence",
+    "timeout": "were given up: nothing came for too long, or no end",
     "cut": "broke off",
     "event": "ended with an error in the stream",
     "empty": "brought not one token",
@@ -267,8 +290,6 @@ _UNKEPT_HINT = "Its figures are shown here; measure again once that is mended, o
 
 
 def _write(file: Path, raw: bytes, *, is_ours: bool) -> None:
-    from toolsync import own_file
-
     if not is_ours:
         file.write_bytes(raw)  # with the mode that the person's files have: there is nothing secret in it
         return

@@ -153,14 +153,18 @@ def _missing(missing: Sequence[int]) -> Iterator[Message]:
 def _of_condition(one: Outcome) -> Iterator[Message]:
     text = f"--fail-if {one.condition.text}"
     if one.state == "unknown":
-        yield Message("problem", f"{text}: no figure that it asks for is known in both runs")
+        yield Message("problem", f"{text}: nothing that it asks for has a verdict, so nobody can say")
     if one.state == "met":
         steps = ", ".join(_place(row) for row in one.rows)
         yield Message("problem", f"{text} is met at {steps}")
-    if one.unsure:
-        steps = ", ".join(_place(row) for row in one.unsure)
+    chance = [row for row in one.unsure if row.verdict != "no verdict"]
+    if chance:
+        steps = ", ".join(map(_place, chance))
         hint = "More requests (`bench run --requests`) would tell."
         yield Message("warning", f"{text}: beyond the limit at {steps}, which may be chance and does not count", hint)
+    for why in dict.fromkeys(row.why for row in one.unsure if row.verdict == "no verdict"):
+        steps = ", ".join(_place(row) for row in one.unsure if row.why == why)
+        yield Message("warning", f"{text}: beyond the limit at {steps}, which does not count: {why}")
 
 
 def _place(row: Row) -> str:

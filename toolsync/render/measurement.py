@@ -46,7 +46,7 @@ def about(run: Mapping[str, Any]) -> Iterator[str]:
         f"{asked['prompt_tokens']} tokens in, {asked['output_tokens']} out."
     )
     if asked["rate"] is not None:
-        yield f"Open loop: {asked['rate']:g} requests a second, whatever comes back; Streams is the most at once."
+        yield f"Open loop: {asked['rate']:g} requests a second, whatever comes back; as many at once as Streams says, at most."
     held = ", ".join(asked["accepted"]) or "nothing"
     refused = f"; not taken: {', '.join(asked['refused'])}" if asked["refused"] else ""
     yield f"Output held by {held}{refused}. Tokens counted by {_SOURCES[run['token_source']]}."

@@ -43,7 +43,7 @@ class Poller:
     def __init__(self, place: Place, interval_ms: int) -> None:
         self._place, self._interval = place, interval_ms / 1000
         self._samples: list[Sample] = []
-        self._reason = ""
+        self._reason = self._words = ""
         self._first, self._end = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="gpu-memory", daemon=True)
         self._holders: tuple[Holder, ...] | None = None
@@ -63,7 +63,8 @@ class Poller:
             self._thread.join(_PATIENCE_SECONDS)
         reason = f"{self._place.source} did not answer any more" if self._thread.is_alive() else self._reason
         samples = tuple(self._samples)
-        return Recording(self._place.source, samples, self._place.way, reason, tuple(self._place.notes), self._holders)
+        place = self._place
+        return Recording(place.source, samples, place.way, reason, tuple(place.notes), self._holders, self._words)
 
     def _run(self) -> None:
         try:
@@ -73,7 +74,7 @@ class Poller:
         except UnreadableError as error:
             self._reason = f"it ended midway: {error.message}" if self._samples else error.message
         except Exception as error:  # noqa: BLE001  a sampler that breaks must not take the run with it
-            self._reason = f"the sampler broke: {type(error).__name__}: {error}"
+            self._reason, self._words = f"the sampler broke ({type(error).__name__})", str(error)
         finally:
             self._first.set()
             with suppress(Exception):

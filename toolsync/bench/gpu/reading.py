@@ -64,6 +64,8 @@ class Recording:
         reason: why there is nothing, or why it ended before its time; empty where all went well.
         notes: what to mind, in sentences.
         holders: who has memory on which GPU; None where that cannot be known.
+        words: what another machine or program said of a failure, which may name machines and people: for whoever runs
+            this, and for no record.
     """
 
     source: GpuSource
@@ -72,6 +74,7 @@ class Recording:
     reason: str = ""
     notes: tuple[str, ...] = ()
     holders: tuple[Holder, ...] | None = None
+    words: str = ""
 
 
 class Sampler(Protocol):

@@ -178,7 +178,11 @@ class Smi:
         status = self._ended()
         lines = list(self._lines)
         seen = samples(lines)
-        return Recording(self._source, seen, reason=self._reason or self._why(status, lines, seen))
+        said = last_words(lines)
+        reason = self._reason or self._why(status, seen)
+        if self._host:  # ssh's words name the host, the person and their files
+            return Recording(self._source, seen, reason=reason, words=said if reason else "")
+        return Recording(self._source, seen, reason=f"{reason}{': ' * bool(said and reason)}{said * bool(reason)}")
 
     def _ended(self) -> int | None:
         """Its exit status, if it ended by itself."""
@@ -198,9 +202,8 @@ class Smi:
             self._child.stdout.close()
         return status
 
-    def _why(self, status: int | None, lines: Sequence[Line], seen: Sequence[Sample]) -> str:
-        said = last_words(lines)
+    def _why(self, status: int | None, seen: Sequence[Sample]) -> str:
         if status is None:
-            return "" if seen else f"nvidia-smi said nothing of a GPU{': ' * bool(said)}{said}"
+            return "" if seen else "nvidia-smi said nothing of a GPU"
         when = "ended midway" if seen else "ended at once"
-        return f"{self._argv[0]} {when} (exit status {status}){': ' * bool(said)}{said}"
+        return f"{self._argv[0]} {when} (exit status {status})"

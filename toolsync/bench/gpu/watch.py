@@ -71,6 +71,11 @@ class Watched:
         return Gpu(self.memory.source, reason, self.interval_ms, way)
 
     @property
+    def words(self) -> str:
+        """What was said of a failure, not fit for a record, nor to be shown as it is."""
+        return self.memory.words or self.cache.words
+
+    @property
     def _cache_reason(self) -> str:
         return f"KV-cache use: {self.cache.reason}" if self.cache.reason else ""
 
@@ -91,8 +96,13 @@ class Watched:
         return tuple(rungs.notes(ladder))
 
 
+_PROGRAMS = ("nvidia-smi", "amd-smi", "ssh")
+"""They are written so at the beginning of a sentence, too."""
+
+
 def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
+    begun = text if text.startswith(_PROGRAMS) else text[:1].upper() + text[1:]
+    return begun + ("" if text.endswith((".", "!", "?")) else ".")
 
 
 class Watch:
