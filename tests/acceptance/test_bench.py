@@ -52,13 +52,11 @@ def test_nothing_in_a_record_names_key_host_person_or_prompt(measured: Machine, 
         assert secret not in raw
 
 
-def test_what_ssh_says_of_hosts_and_people_is_shown_and_not_kept(
-    measured: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_ssh_says_of_hosts_and_people_is_shown_and_not_kept(measured: Machine, tmp_path: Path) -> None:
     program = tmp_path / "ssh"
     program.write_text("#!/bin/sh\necho anna@gpu7.corp.internal: Permission denied >&2; exit 255\n")
     program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    measured.environ["PATH"] = f"{tmp_path}:/usr/bin:/bin"
     ran = measured.toolsync(*_QUICK, "--gpu-ssh", "anna@gpu7.corp.internal")
     assert "GPU memory: anna@gpu7.corp.internal: Permission denied" in ran.out
     record = loaded(_record(measured).read_bytes(), "it")
