@@ -1,5 +1,7 @@
 """What shows a cause, sentence by sentence: each is said, in both languages the same, and filled where it is said."""
 
+# ruff: noqa: RUF001  Chinese has its own punctuation
+
 from __future__ import annotations
 
 import ast
@@ -13,6 +15,7 @@ import toolsync
 from toolsync import document, sentence
 from toolsync.address import normal
 from toolsync.errors import DocumentError, ProfileError
+from toolsync.profile.problem import schema_problems
 from toolsync.sentence import reported, say, tell
 
 ROWS = sentence.rows()
@@ -60,7 +63,7 @@ def test_both_languages_say_the_same(name: str) -> None:
 def test_sentences_lie_in_sentences() -> None:
     text = say("passed_over", place=say("variable_of_environment", slot="$KEY {slot}"))
     assert tell(text) == str(text) == "passed over: $KEY {slot} of the environment"
-    assert tell(text, "zh") == "被略过：环境变量 $KEY {slot}"  # noqa: RUF001  Chinese has its own colon
+    assert tell(text, "zh") == "被略过：环境变量 $KEY {slot}"
 
 
 def test_what_others_say_is_quoted_where_nobody_translated_it() -> None:
@@ -113,3 +116,104 @@ def test_what_is_wrong_with_an_address_is_known_in_chinese() -> None:
         with pytest.raises(ProfileError) as caught:
             normal(base)
         assert re.search("[\u4e00-\u9fff]", tell(reported(caught.value.message), "zh")), caught.value.message
+
+
+ERRORS: dict[str, tuple[str, ...]] = {
+    "causes": (),
+    "cli/doctoring": (),
+    "commands/choosing": ("fitting",),
+    "commands/explain": (),
+    "profile/model": (),
+    "profile/reader": (),
+    "registry": ("named",),
+    "secret/backend": (),
+    "secret/reference": ("_from_keyring", "_from_variable"),
+    "secret/vault": ("unanswered", "_translated"),
+    "session": (),
+}
+"""What doctor, `explain` and `ping` say where they cannot begin: modules; functions, where not all is theirs."""
+OPTIONAL = {"meant", "guess", "remedy"}
+"""Pieces of a hint that may be empty."""
+
+
+def _errors() -> Iterator[str]:
+    """The sentences of errors and of a profile's problems, with something in each gap."""
+    package = Path(toolsync.__file__).parent
+    for module, functions in ERRORS.items():
+        tree = ast.parse((package / f"{module}.py").read_text(encoding="utf-8"))
+        defined = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+        roots: list[ast.AST] = [defined[name] for name in functions]
+        for root in roots or [tree]:
+            for node in ast.walk(root):
+                if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+                    continue
+                if node.func.id.endswith(("Error", "Problem")):
+                    said = [*node.args, *(word.value for word in node.keywords if word.arg == "hint")]
+                    yield from filter(None, map(_spelled, said))
+
+
+def _spelled(node: ast.expr) -> str:
+    """A text that stands in the code, gaps filled; "" for what is none, or only joins others' texts."""
+    if isinstance(node, ast.Constant):
+        return str(node.value)
+    pieces = node.values if isinstance(node, ast.JoinedStr) else []
+    is_own = any(isinstance(piece, ast.Constant) and len(str(piece.value)) > len(": ") for piece in pieces)
+    return "".join(map(_piece, pieces)) if is_own else ""
+
+
+def _piece(piece: ast.expr) -> str:
+    if isinstance(piece, ast.Constant):
+        return str(piece.value)
+    inner = piece.value if isinstance(piece, ast.FormattedValue) else piece
+    return "" if isinstance(inner, ast.Name) and inner.id in OPTIONAL else "x"
+
+
+def test_what_doctor_says_where_it_cannot_begin_is_known_in_chinese() -> None:
+    said = [*_errors()]
+    assert len(said) > 30
+    assert [text for text in said if not re.search("[\u4e00-\u9fff]", tell(reported(text), "zh"))] == []
+
+
+def _complaints() -> Iterator[str]:
+    """What the profile's schema complains of, each form once."""
+    wrong = [
+        {
+            "active": 3,
+            "profiles": {"w": {"base_url": 1, "model": "", "key": "k", "models": [], "network": {"proxy": "x"}}},
+        },
+        {"profiles": {"w": {"base_url": "https://a", "plaintext": "alow", "colour": 1, "network": {"no_proxy": 1}}}},
+        {"profiles": {"w": {"request": {"timeout_seconds": 0, "max_retries": 1.5, "stream": "x", "temperature": 99}}}},
+        {
+            "profiles": {
+                "w": {"request": {"headers": {"a b": "x", "c": "\n"}}, "sha256": "1", "from": "x", "title": "\n"}
+            }
+        },
+        {"profiles": {"w": {"network": {"ca_bundle": "x"}, "urls": {"openai": "x"}}, "a b": {}}},
+    ]
+    for data in wrong:
+        yield from (problem.sentence for problem in schema_problems(data))
+
+
+def test_what_the_profile_s_schema_complains_of_is_known_in_chinese() -> None:
+    said = [*_complaints()]
+    assert len(said) > 20
+    assert [text for text in said if not re.search("[\u4e00-\u9fff]", tell(reported(text), "zh"))] == []
+
+
+TOLD = {
+    "behind its place": ("p.toml:3: profiles.w.model: the value is empty", "p.toml:3: profiles.w.model: 该值是空的"),
+    "line by line": ("p: 'x' is not a number\nnobody knows\nq: there is no such field", None),
+    "the closest row, not the widest": (
+        "No such option: --x (Possible options: --y)",
+        "没有这个选项：--x（可能是：--y）",
+    ),
+    "a reason in it": ("GNOME Keyring cannot be used: permission denied", "GNOME Keyring 无法使用：没有权限"),
+    "nothing known": ("profile.toml:3: nobody knows this", "profile.toml:3: nobody knows this"),
+}
+
+
+@pytest.mark.parametrize(("said", "told"), TOLD.values(), ids=TOLD)
+def test_an_error_is_looked_up_by_its_parts(said: str, told: str | None) -> None:
+    expected = told or "p: 'x' 不是数字\nnobody knows\nq: 没有这个字段"
+    assert tell(reported(said), "zh") == expected
+    assert tell(reported(said)) == said

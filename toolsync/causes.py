@@ -107,6 +107,11 @@ _SPACED = r"(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])"
 """A space that Chinese wants beside a Latin name only."""
 
 
+def unspaced(sentence: str) -> str:
+    """The sentence without spaces between Chinese characters, which a filled placeholder may leave."""
+    return re.sub(_SPACED, "", sentence)
+
+
 def _fill(sentence: str, values: Mapping[str, str], neutral: Mapping[str, str]) -> str:
     def word(match: re.Match[str]) -> str:
         name = match[2]
@@ -114,7 +119,7 @@ def _fill(sentence: str, values: Mapping[str, str], neutral: Mapping[str, str]) 
         is_capital = match[1] is not None and not values.get(name)
         return (match[1] or "") + (text[:1].upper() + text[1:] if is_capital else text)
 
-    return re.sub(_SPACED, "", _PLACEHOLDER.sub(word, sentence))
+    return unspaced(_PLACEHOLDER.sub(word, sentence))
 
 
 def _spoken(text: str) -> Language | None:

@@ -9,7 +9,7 @@ from functools import cache, partial
 from typing import Any
 
 from toolsync import resources
-from toolsync.causes import Language
+from toolsync.causes import Language, unspaced
 from toolsync.value import frozen
 
 
@@ -60,16 +60,32 @@ def reported(said: str) -> Text:
 
 
 def _translated(said: str) -> str:
-    """In Chinese, by the row that is the sentence, or that is once its placeholders are filled; else as it stands."""
-    for pattern, chinese in _translations():
-        match = pattern.fullmatch(said)
-        if match is not None:
-            return _PLACEHOLDER.sub(partial(_named, match), chinese)
+    """In Chinese, line by line, whole, or behind the place that it begins with; else as it stands."""
+    if "\n" in said:
+        lines = said.split("\n")
+        told = [_translated(line) for line in lines]
+        return "\n".join(told) if told != lines else _row(said) or said
+    whole = _row(said)
+    if whole is not None:
+        return whole
+    for joint in re.finditer(": ", said):
+        behind = _row(said[joint.end() :])
+        if behind is not None:
+            return said[: joint.end()] + behind
     return said
 
 
+def _row(said: str) -> str | None:
+    """In Chinese, by the row that is the sentence, or that is once its placeholders are filled."""
+    for pattern, chinese in _translations():
+        match = pattern.fullmatch(said)
+        if match is not None:
+            return unspaced(_PLACEHOLDER.sub(partial(_named, match), chinese))
+    return None
+
+
 def _named(match: re.Match[str], placeholder: re.Match[str]) -> str:
-    return match[placeholder[1]]
+    return _translated(match[placeholder[1]])
 
 
 def rows() -> Mapping[str, Mapping[Language, str]]:
@@ -83,17 +99,21 @@ _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 
 @cache
 def _catalogue() -> Mapping[str, Any]:
+    return _file("evidence")
+
+
+def _file(name: str) -> Mapping[str, Any]:
     import tomli
 
-    file = resources.folder("templates") / "causes" / "evidence.toml"
+    file = resources.folder("templates") / "causes" / f"{name}.toml"
     return tomli.loads(file.read_text(encoding="utf-8"))
 
 
 @cache
 def _translations() -> Sequence[tuple[re.Pattern[str], str]]:
-    """Each row of `reported` as a pattern, those without placeholders first."""
-    table: Mapping[str, str] = _catalogue()[_OTHERS]
-    plainest_first = sorted(table, key=lambda english: english.count("{"))
+    """Each row of `reported` and of `errors.toml` as a pattern, those that leave the least open first."""
+    table: Mapping[str, str] = {**_file("errors"), **_catalogue()[_OTHERS]}
+    plainest_first = sorted(table, key=lambda english: len(_PLACEHOLDER.sub("", english)), reverse=True)
     return [(_pattern(english), table[english]) for english in plainest_first]
 
 

@@ -1,5 +1,7 @@
 """What a finding must name for a person to act on it, and what is said where nothing can be found."""
 
+# ruff: noqa: RUF001  Chinese has its own punctuation
+
 from __future__ import annotations
 
 import json
@@ -109,3 +111,35 @@ def test_a_program_that_is_not_here_is_not_looked_at(
     home = Home(tmp_path, {"PATH": "/nonexistent"}, processes=running)
     home.write(files)
     assert [look.reader.name for look in here(home.looks("cline"))] == expected
+
+
+BEFORE = {
+    "a tool that there is not": (
+        ("doctor", "codx"),
+        "错误：没有名为“codx”的工具\n  提示：您是想说“codex”吗？已知的工具：",
+    ),
+    "an option that there is not": (("doctor", "--offlin"), "错误：没有这个选项：--offlin"),
+    "a cause that there is not": (("explain", "key_invald"), "错误：没有名为“key_invald”的原因\n  提示："),
+    "a profile that there is not": (("ping", "--profile", "x"), "没有名为“x”的配置档\n  提示：现有：work。"),
+    "a language that there is not": (("doctor", "--lang", "fr"), "错误：这里没有这种语言"),
+}
+
+
+@pytest.mark.parametrize(("words", "expected"), BEFORE.values(), ids=BEFORE)
+def test_what_keeps_it_from_beginning_is_said_in_the_language_too(
+    tmp_path: Path, words: tuple[str, ...], expected: str
+) -> None:
+    with realised(tmp_path, case(ok(chat()), env={"LANG": "zh_CN.UTF-8"})) as stage:
+        code, out, err = run(stage, *words)
+    assert (code, out) == (2, "")
+    assert expected in err
+
+
+def test_a_profile_that_cannot_be_read_is_said_in_the_language_too(tmp_path: Path) -> None:
+    with realised(tmp_path, case(ok(chat()))) as stage:
+        (stage.config / "profile.toml").write_text('[profiles.work]\nbase_url = "gw"\n', encoding="utf-8")
+        _, out, _ = run(stage, "doctor", "--offline", "--lang", "zh")
+        _, english, _ = run(stage, "doctor", "--offline", "--lang", "en")
+    assert "警告：" in out
+    assert "profiles.work.base_url: 地址不以 https:// 或 http:// 开头" in out
+    assert "profiles.work.base_url: the address does not start with https:// or http://" in english

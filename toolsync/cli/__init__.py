@@ -125,11 +125,16 @@ def _command(arguments: Sequence[str]) -> str:
 
 
 def _failed(arguments: Sequence[str], error: ToolsyncError) -> int:
+    language = run.language()
+    if language != "en":
+        from toolsync.sentence import reported, tell
+
+        error.message, error.hint = (tell(reported(text), language) for text in (error.message, error.hint))
     with suppress(BrokenPipeError, OutputError):  # where nothing can be said, the exit code speaks
         if run.json and not isinstance(error, OutputError):
             screen.stdout().put(envelope(_command(arguments), error.exit_code, {}, (), error) + "\n")
         else:
-            screen.stderr().show(render.error_lines(error))
+            screen.stderr().show(render.error_lines(error, language))
     return error.exit_code
 
 

@@ -135,15 +135,15 @@ def _run_all(
     context: typer.Context, chain: Chain, done: list[Words], spoken: Spoken, *, is_asked: bool
 ) -> Message | None:
     """The chain up to what fails, which is said."""
-    from toolsync.sentence import say, tell
+    from toolsync.sentence import reported, say, tell
 
     for command in chain:
         run.exit_code = DONE
         try:
             _run(context, command, is_asked=is_asked)
         except ToolsyncError as error:
-            text = tell(say("fix_stopped", command=_spelled(command), reason=error.message), spoken)
-            return Message("problem", text, error.hint)
+            text = tell(say("fix_stopped", command=_spelled(command), reason=reported(error.message)), spoken)
+            return Message("problem", text, tell(reported(error.hint), spoken))
         done.append(command)
         if run.exit_code != DONE:  # it has said why itself
             return None

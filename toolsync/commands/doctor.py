@@ -23,7 +23,7 @@ from toolsync.doctor.world import World
 from toolsync.errors import ProfileError
 from toolsync.masking import Secret, fingerprint
 from toolsync.registry import Known
-from toolsync.sentence import say, tell
+from toolsync.sentence import reported, say, tell
 from toolsync.session import Session
 from toolsync.tool import Tool
 from toolsync.value import frozen
@@ -63,7 +63,7 @@ def doctor(session: Session, options: Options) -> Result:
         TemplateError: there is one, and its template is wrong.
     """
     known = registry.tools(session.config.parent)
-    world, unread = _world(session)
+    world, unread = _world(session, options.language)
     chosen = _chosen(world, known, options)
     seen = [look for tool in chosen for look in here(tuple(looks(world, tool)))]
     told = [(look, findings(look)) for look in seen]
@@ -109,17 +109,21 @@ def _said_besides(known: Known, chosen: Sequence[Tool], seen: Container[str], op
             yield Message("note", text, tell(say(hint, tool=tool.name), options.language))
 
 
-def _world(session: Session) -> tuple[World, tuple[Message, ...]]:
+def _world(session: Session, language: Language) -> tuple[World, tuple[Message, ...]]:
     """The machine with the user's profiles, or with none where their file is not there, or cannot be read."""
     try:
         profiles = session.profiles()
     except ProfileError as error:
         is_there = disk.exists(session.config)
-        return World(session), (Message("warning", error.message, error.hint),) if is_there else ()
+        return World(session), (_warning(error, language),) if is_there else ()
     active = next((one for one in profiles.profiles if one.name == profiles.active), None)
     missing = profiles.missing.get(profiles.active or "")
-    told = (Message("warning", missing.message, missing.hint),) if missing else ()
+    told = (_warning(missing, language),) if missing else ()
     return World(session, active, profiles.profiles), told
+
+
+def _warning(error: ProfileError, language: Language) -> Message:
+    return Message("warning", tell(reported(error.message), language), tell(reported(error.hint), language))
 
 
 def _chosen(world: World, known: Known, options: Options) -> list[Tool]:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from toolsync.commands.result import Message, Result
 from toolsync.errors import ToolsyncError
 from toolsync.masking import mask_key_shapes
+from toolsync.render.folding import cells
 from toolsync.render.screen import Line, sentence
 
-_MARKS = {"note": ("", ""), "warning": ("warning: ", "look"), "problem": ("problem: ", "bad")}
+if TYPE_CHECKING:
+    from toolsync.causes import Language
+
+_STYLES = {"note": "", "warning": "look", "problem": "bad"}
 
 
 def lines(result: Result) -> Iterator[Line]:
@@ -18,25 +23,36 @@ def lines(result: Result) -> Iterator[Line]:
     if result.command in _VIEWS:
         module, view = _VIEWS[result.command]
         yield from getattr(import_module(f"toolsync.render.{module}"), view)(result.data)
-    yield from message_lines(result.messages)
+    yield from message_lines(result.messages, result.data.get("language", "en"))
 
 
-def message_lines(messages: Iterable[Message]) -> Iterator[Line]:
+def message_lines(messages: Iterable[Message], language: Language = "en") -> Iterator[Line]:
     """The messages, each once, with their hints."""
     for message in dict.fromkeys(messages):
-        word, style = _MARKS[message.level]
-        yield sentence(f"{word}{mask_key_shapes(message.text)}", style)
+        word = "" if message.level == "note" else _mark(message.level, language)
+        yield sentence(f"{word}{mask_key_shapes(message.text)}", _STYLES[message.level])
         if message.hint:
             yield sentence(f"    {mask_key_shapes(message.hint)}")
 
 
-def error_lines(error: ToolsyncError) -> Iterator[Line]:
+def error_lines(error: ToolsyncError, language: Language = "en") -> Iterator[Line]:
     """An error for people: what, then what to do."""
+    mark, hint = _mark("error", language), _mark("hint", language)
+    indent = cells(mark)
     first, *rest = mask_key_shapes(error.message).splitlines() or [""]
-    yield sentence(f"error: {first}", "bad", indent=7)
-    yield from (sentence(f"       {line}", "bad", indent=7) for line in rest)
+    yield sentence(f"{mark}{first}", "bad", indent=indent)
+    yield from (sentence(f"{' ' * indent}{line}", "bad", indent=indent) for line in rest)
     if error.hint:
-        yield sentence(f"  hint: {mask_key_shapes(error.hint)}", indent=8)
+        yield sentence(f"  {hint}{mask_key_shapes(error.hint)}", indent=2 + cells(hint))
+
+
+def _mark(kind: str, language: Language) -> str:
+    """The word that a line begins with; the English one is not looked up, for most runs say no other."""
+    if language == "en":
+        return f"{kind}: "
+    from toolsync.causes import words
+
+    return words(language)["marks"][kind]
 
 
 _VIEWS: Mapping[str, tuple[str, str]] = {
