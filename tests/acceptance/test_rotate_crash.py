@@ -35,7 +35,7 @@ from toolsync.session import Session
 
 ROTATE = ("key", "rotate", "--yes", "--no-ping", "--from", "env:NEXT_KEY")
 BACK = ("key", "rotate", "--yes", "--no-ping", "--back")
-SAMPLE = 31
+SAMPLE = 61
 """Every so many points, where not all are tried; no multiple of three, so that they are ended by turns in every way."""
 
 
