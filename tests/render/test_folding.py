@@ -79,6 +79,12 @@ def test_a_cell_keeps_every_character_within_its_width(text: str, width: int) ->
     lines = folding.cell(text, width)
     assert "".join("".join(lines).split()) == "".join(text.split())
     assert max(map(folding.cells, lines)) <= width
+    assert not any(line.startswith("\n") for line in lines)
+
+
+def test_a_path_that_is_too_long_begins_on_the_line_of_its_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = _shown(list(columns([("project", "~/a/folder/settings.json")])), monkeypatch, 24)
+    assert shown == "project  ~/a/folder/\n         settings.json\n"
 
 
 @given(texts, st.integers(2, 30))

@@ -62,7 +62,7 @@ def _filled(pieces: Iterator[str], width: int, indent: str) -> list[str]:
             lines.append(line.rstrip())
             line = indent + piece.lstrip()
         else:
-            line += piece
+            line += piece.lstrip("\n")
             line = line if cells(line.rstrip()) <= width else line.lstrip()
     return [*lines, line.rstrip()]
 
