@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import json
 import random
 import sqlite3
@@ -156,11 +157,18 @@ LEAKS = (
     Leak(
         "git's own credentials", ".git-credentials", f"https://me:{SHAPED['github']}@github.com\n", "github", "startup"
     ),
+    Leak("the file before an installer's", ".zshrc.pre-oh-my-zsh", f"export K={KEY}\n", WORK, "backup"),
+    Leak("a history that was being written", ".bash_history-01234.tmp", f"K={KEY}\n", WORK, "backup"),
+    Leak("a log that was rotated", ".codex/log/a.log.1.gz", gzip.compress(f"\n{KEY}\n".encode()), WORK, "log", 2),
+    Leak("a service's drop-in", ".config/systemd/user/x.service.d/k.conf", f"[Service]\n#{KEY}\n", WORK, "startup", 2),
     Leak("npm's", ".npmrc", f"//registry.npmjs.org/:_authToken={SHAPED['npm']}\n", "npm", "startup"),
     Leak("a tracked file", f"{PROJECT}/.env", f"A=1\nB={KEY}\n", WORK, "project", 2),
     Leak("deep in the repository", f"{PROJECT}/a/b/notes.md", f"see {SHAPED['slack']}.\n", "slack", "repository"),
     Leak("the index only", f"{PROJECT}/staged.txt", None, WORK, "repository", 2, "index"),
     Leak("what a commit says", PROJECT, None, WORK, "repository", None, "message of commit"),
+    Leak("what a tag says", PROJECT, None, WORK, "repository", None, "message of refs/tags/v1"),
+    Leak("what a branch is called", PROJECT, None, "groq", "repository", None, "name of a branch or tag"),
+    Leak("a hook", f"{PROJECT}/.git/hooks/pre-push", None, WORK, "repository", 2),
     Leak("the last message", f"{PROJECT}/.git/COMMIT_EDITMSG", None, WORK, "repository"),
     Leak("an address of git's", f"{PROJECT}/.git/config", None, "github-fine-grained", "repository", 2),
     Leak("an earlier commit", f"{PROJECT}/gone.json", None, WORK, "repository", 1, "commit"),
@@ -218,6 +226,9 @@ def plant(machine: Machine) -> None:
     home.git(PROJECT, "add", ".")
     home.git(PROJECT, "rm", "-q", "--cached", "untracked.txt")
     home.git(PROJECT, "commit", "-q", "-m", f"two, with {KEY}")
+    home.git(PROJECT, "tag", "-a", "v1", "-m", f"one, with {KEY}")
+    home.git(PROJECT, "branch", f"try/{SHAPED['groq']}")
+    home.write(f"{PROJECT}/.git/hooks/pre-push", f"#!/bin/sh\ncurl -H 'x-api-key: {KEY}'\n")
     address = f"https://x:{SHAPED['github-fine-grained']}@github.com/x/y"
     home.write(f"{PROJECT}/.git/config", f'[remote "origin"]\n\turl = {address}\n')
     home.write(f"{PROJECT}/staged.txt", "nothing any more\n")

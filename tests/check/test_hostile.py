@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import base64
+import bz2
 import errno
+import gzip
 import json
+import lzma
 import os
 import socket
 from collections import Counter
@@ -171,8 +174,28 @@ def test_what_is_not_looked_at_is_said(furnished: Machine, monkeypatch: pytest.M
         "~/project/a.txt": "in the index: missing there, or more than 0 MiB",
         "~/project": "2 of 3 earlier versions of files (limit)",
         "~/.codex/log/a.log": "only its first 1 MiB",
-        "~/.codex/log/a.log.1.gz": "it is compressed",
+        "~/.codex/log/a.log.1.gz": "it is compressed, and damaged",
     }
+
+
+def test_what_is_compressed_is_unpacked_as_far_as_there_is_something_to_do_it(
+    furnished: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(check, "Limits", lambda: Limits(file_bytes=2**20))
+    text = b"\n" * 7 + KEY.encode()
+    packs: Mapping[str, Callable[[bytes], bytes]] = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
+    for name, pack in packs.items():
+        furnished.write(f".codex/log/good.{name}", pack(text))
+        furnished.write(f".codex/log/torn.{name}", pack(text)[:-5])
+        furnished.write(f".codex/log/far.{name}", pack(b"x" * 2**20 + text))
+    furnished.write(".codex/log/a.zip", b"PK\x03\x04" + text)
+    data = _check(furnished)["data"]
+    found = {(one["shown"], one["line"]) for one in data["findings"]}
+    assert found >= {(f"~/.codex/log/good.{name}", 8) for name in packs}
+    said = {Path(one["what"]).name: one["reason"] for one in data["not_looked_at"]}
+    whole = {f"far.{name}": "only its first 1 MiB" for name in packs}
+    torn = {f"torn.{name}": "it is compressed, and damaged" for name in packs}
+    assert said == {"a.zip": "it is compressed"} | torn | whole
 
 
 def test_when_the_time_is_over_the_rest_is_named_and_nobody_says_that_all_is_well(

@@ -21,7 +21,7 @@ def expose(session: Session, looking: Looking) -> None:
     findings = looking.findings
     reals = {one.file: real for one in findings if not is_past(one) and (real := real_path(one.file))}
     places = session.places
-    files = tuple(dict.fromkeys(reals.values()))
+    files = tuple(real for real in dict.fromkeys(reals.values()) if ".git" not in real.parts)  # git takes up none of it
     try:
         verdicts = gitguard.look(files, home=places.home, environ=places.environ)
     except FileError as error:

@@ -27,9 +27,6 @@ _MOST_FINDINGS = 1000
 NAME = "its name"
 """What a finding is inside of if the file is called by a key."""
 
-_PACKED = (b"\x1f\x8b", b"PK\x03\x04", b"BZh", b"\xfd7zXZ\0", b"(\xb5/\xfd", b"7z\xbc\xaf'\x1c")
-"""How gzip, zip, bzip2, xz, Zstandard and 7z begin."""
-
 
 @frozen
 class Limits:
@@ -193,10 +190,7 @@ class Looking:
         self._statuses[place.file] = opened.status
         head = opened.head(len(database.MAGIC))
         is_database = head == database.MAGIC
-        if head.startswith(_PACKED):
-            self.unseen.append(Unseen(place.file, "it is compressed"))
-            return
-        self.text(_as_database(place) if is_database else place, self._in_time(place, opened))
+        self.text(_as_database(place) if is_database else place, self._in_time(place, opened.unpacked()))
         if is_database:
             self._database(place)
 
@@ -210,7 +204,7 @@ class Looking:
                 reason = f"the time of {self.limits.seconds:g} s was over"
                 self.unseen.append(Unseen(place.file, f"not to its end: {reason}", _matters(place.kind)))
                 return
-        if opened.status.st_size > self.limits.file_bytes:
+        if not opened.is_at_end:
             reason = f"only its first {self.limits.file_bytes // 2**20:,} MiB"
             self.unseen.append(Unseen(place.file, reason, _matters(place.kind)))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -27,15 +28,17 @@ from toolsync.gitguard.holding import (
     loose,
     messages,
     own_folder,
+    references,
     staged,
 )
 from toolsync.gitguard.repository import WorkTree, dotfiles, enclosing
-from toolsync.masking import on_one_line
+from toolsync.masking import mask_key_shapes, on_one_line
 from toolsync.paths import Places
 from toolsync.search.content import opened
+from toolsync.search.listing import listed
 
-_KEPT_BY_GIT = ("config", "FETCH_HEAD", "COMMIT_EDITMSG")
-"""Files of a repository's own: addresses with a token in them, and a message that did not become a commit."""
+_KEPT_BY_GIT = ("config", "config.worktree", "FETCH_HEAD", "description", "*_EDITMSG", "*_MSG", "hooks/*", "info/*")
+"""Files of a repository's own: addresses with a token in them, messages that did not become a commit, and programs."""
 
 _MOST_LOOSE = 20_000
 """How many files are looked at that git neither knows nor ignores."""
@@ -113,7 +116,9 @@ class _Repository:
         """
         held = index(self._git, self._tree)
         folder = own_folder(self._git, self._tree)
-        self._looking.files_of("repository", "", [folder / name for name in _KEPT_BY_GIT])
+        kept = [file for name in _KEPT_BY_GIT for file in listed(folder / name).files]
+        self._looking.files_of("repository", "", kept)
+        self._look_at_names()
         with blobs(self._git, self._tree) as contents:
             for entry in self._changed(held.files):
                 self._look_at(contents, entry, "index")
@@ -121,6 +126,16 @@ class _Repository:
                 self._look_at_loose()
                 self._pass_over(held.submodules)
             self._look_back(contents, held.files)
+
+    def _look_at_names(self) -> None:
+        """Look at what branches and tags are called, and say; a clone has it all."""
+        place = Place(self._tree.root, "repository", inside="name of a branch or tag", has_lines=False)
+        try:
+            for name, words in references(self._git, self._tree):
+                self._looking.text(place, [os.fsencode(name)])
+                self._looking.text(replace(place, inside=f"message of {mask_key_shapes(on_one_line(name))}"), [words])
+        except GitError as error:
+            self._looking.unseen.append(Unseen(self._tree.root, f"branches and tags: {error.message}"))
 
     def _look_at_loose(self) -> None:
         """Look at files that git would take up, and at settings that it ignores."""
@@ -242,7 +257,7 @@ def _blob_name(path: Path, most_bytes: int, length: int) -> str:
         with opened(path) as file:
             if file.status.st_size > most_bytes:
                 return ""
-            content = file.file.readall()
+            content = file.file.read()
     except OSError:
         return ""
     whole = hashlib.new("sha1" if length == _SHA1 else "sha256", usedforsecurity=False)

@@ -58,6 +58,9 @@ def suspects(session: Session, memory: Memory) -> Iterator[Suspects]:
     for row in rows("places")["place"]:
         files = [*_paths(session, row["files"]), *(startup.files(session.places) if row["kind"] == "startup" else ())]
         yield Suspects(row["kind"], "", _together(map(listed, dict.fromkeys(files))))
+        if row["kind"] in _COPIED:
+            whole = (path for path in dict.fromkeys(files) if "*" not in str(path))
+            yield Suspects("backup", "", _together(map(_beside, whole)))
     for tool in tools:
         yield _left(session, tool, "logs", "log")
 
@@ -122,6 +125,10 @@ def _beside(path: Path) -> Listing:
         )
     ]
     return folder
+
+
+_COPIED = ("startup", "history")
+"""Kinds of which editors, installers and shells leave copies: `.zshrc.pre-oh-my-zsh`, `.bash_history-01234.tmp`."""
 
 
 def _own(session: Session) -> Listing:

@@ -139,6 +139,18 @@ def messages(git: Git, tree: WorkTree, most_commits: int) -> Iterator[tuple[str,
     yield from zip((name.decode(errors="replace") for name in fields[::2]), fields[1::2], strict=False)
 
 
+def references(git: Git, tree: WorkTree) -> Iterator[tuple[str, bytes]]:
+    """What branches and tags are called, and what each annotated tag says; nothing for the others.
+
+    Raises:
+        GitError: it cannot be read, or takes too long.
+    """
+    form = "--format=%(refname)%00%(if:equals=tag)%(objecttype)%(then)%(contents)%(end)%00"
+    fields = git.said(*tree.git_options, "for-each-ref", form, at=tree.root).split(b"\0")
+    names = (_text(name).removeprefix("\n") for name in fields[::2])
+    yield from zip(names, fields[1::2], strict=False)
+
+
 def commits(git: Git, tree: WorkTree) -> int:
     """How many commits there are on all branches and tags, and in the reflog.
 

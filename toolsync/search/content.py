@@ -7,9 +7,11 @@ import os
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from io import FileIO
+from dataclasses import replace
+from importlib import import_module
 from itertools import chain
 from pathlib import Path
+from typing import IO
 
 from toolsync.value import frozen
 
@@ -23,12 +25,12 @@ class Opened:
 
     Attributes:
         path: as it was asked for.
-        file: its bytes.
+        file: its bytes; of a compressed one that was unpacked, those inside.
         status: of what is open, whatever stands at the path since.
     """
 
     path: Path
-    file: FileIO
+    file: IO[bytes]
     status: os.stat_result
 
     def head(self, count: int) -> bytes:
@@ -36,6 +38,30 @@ class Opened:
         first = self.file.read(count)
         self.file.seek(0)
         return first
+
+    @property
+    def is_at_end(self) -> bool:
+        """Whether nothing more is to be read.
+
+        Raises:
+            OSError: it cannot be read on.
+        """
+        return not self._piece(1)
+
+    def unpacked(self) -> Opened:
+        """What is in it, if it is compressed in a way that Python can read; else the same.
+
+        Raises:
+            OSError: it is compressed otherwise; that it is damaged is found by reading it.
+        """
+        head = self.head(max(map(len, _PACKED)))
+        way = next((way for magic, way in _PACKED.items() if head.startswith(magic)), None)
+        if way is None:
+            return self
+        try:
+            return replace(self, file=import_module(way).open(self.file))
+        except (ImportError, ValueError) as error:  # nothing reads it, or this Python was built without what does
+            raise OSError("it is compressed") from error
 
     def pieces(self, most_bytes: int) -> Iterator[bytes]:
         """Its text in pieces, so many bytes of it at most.
@@ -53,7 +79,14 @@ class Opened:
             piece = self._piece(left)
 
     def _piece(self, most_bytes: int) -> bytes:
-        return self.file.read(min(PIECE_BYTES, most_bytes)) if most_bytes > 0 else b""
+        try:
+            return self.file.read(min(PIECE_BYTES, most_bytes)) if most_bytes > 0 else b""
+        except OSError as error:
+            if error.errno is None:
+                raise OSError(_DAMAGED) from error
+            raise
+        except Exception as error:  # `zlib.error`, `LZMAError`, `EOFError`
+            raise OSError(_DAMAGED) from error
 
 
 def plain(pieces: Iterable[bytes]) -> Iterator[bytes]:
@@ -87,6 +120,17 @@ def opened(path: Path) -> Iterator[Opened]:
 
 
 _NO_FILE = "it is a folder, device, pipe or socket"
+
+_DAMAGED = "it is compressed, and damaged"
+_PACKED = {
+    b"\x1f\x8b": "gzip",
+    b"BZh": "bz2",
+    b"\xfd7zXZ\0": "lzma",
+    b"PK\x03\x04": "",
+    b"(\xb5/\xfd": "",
+    b"7z\xbc\xaf'\x1c": "",
+}
+"""How compressed files begin, and the module that reads them; "" for zip, Zstandard and 7z."""
 
 _SAMPLE = 4096
 _MARKS = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
