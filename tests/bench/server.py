@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+from threading import Thread
 from time import perf_counter_ns
 
 HEAD = (
@@ -77,6 +78,33 @@ async def serving(scripted: Scripted, context: ssl.SSLContext | None = None) -> 
         yield f"{'https' if context else 'http'}://127.0.0.1:{scripted.port}"
     finally:
         server.close()
+
+
+@contextmanager
+def served(scripted: Scripted) -> Iterator[str]:
+    """The server in a thread of its own: what measures has a loop of its own."""
+    ready: list[str] = []
+    loop = asyncio.new_event_loop()
+    stop = asyncio.Event()
+
+    async def serve() -> None:
+        async with serving(scripted) as base:
+            ready.append(base)
+            await stop.wait()
+
+    thread = Thread(target=lambda: loop.run_until_complete(serve()), daemon=True)
+    thread.start()
+    while not ready:
+        thread.join(0.005)
+    try:
+        yield ready[0]
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join(5)
+        for task in asyncio.all_tasks(loop):
+            task.cancel()
+        loop.run_until_complete(asyncio.sleep(0))
+        loop.close()
 
 
 def chunk(piece: bytes) -> bytes:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import signal
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from threading import Thread
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from tests.bench.server import Scripted, serving, streamed
+from tests.bench.server import Scripted, served, streamed
 from tests.bench.test_exact import DONE, LAST, TEXT, usage
 from toolsync.address import Dialect
 from toolsync.bench.run import Ran, Wish, measure, target
@@ -22,35 +19,8 @@ from toolsync.probe.network import Network
 _WHOLE = streamed(TEXT, LAST, usage(2), DONE)
 
 
-@contextmanager
-def _served(scripted: Scripted) -> Iterator[str]:
-    """The server in a thread of its own: what measures has a loop of its own."""
-    ready: list[str] = []
-    loop = asyncio.new_event_loop()
-    stop = asyncio.Event()
-
-    async def serve() -> None:
-        async with serving(scripted) as base:
-            ready.append(base)
-            await stop.wait()
-
-    thread = Thread(target=lambda: loop.run_until_complete(serve()), daemon=True)
-    thread.start()
-    while not ready:
-        thread.join(0.005)
-    try:
-        yield ready[0]
-    finally:
-        loop.call_soon_threadsafe(stop.set)
-        thread.join(5)
-        for task in asyncio.all_tasks(loop):
-            task.cancel()
-        loop.run_until_complete(asyncio.sleep(0))
-        loop.close()
-
-
 def _measured(scripted: Scripted, *ladder: Load, listener: Callable[..., None] = lambda *_: None) -> Ran:
-    with _served(scripted) as base:
+    with served(scripted) as base:
         wish = Wish("openai-chat", f"{base}/v1", "m", {}, Network(read_seconds=5), ladder, 512, 2, "a run")
         return measure(wish, listener, lambda _: None)
 
@@ -261,7 +231,7 @@ def test_whom_an_origin_is_of_cannot_be_found_by_trying() -> None:
 
 def test_through_a_proxy_httpx_measures_and_the_record_says_so() -> None:
     scripted = Scripted(lambda _: _WHOLE, 0.0)
-    with _served(scripted) as proxy:
+    with served(scripted) as proxy:
         way = Network(proxy=proxy, read_seconds=5)
         wish = Wish("openai-chat", "http://gateway.example/v1", "m", {}, way, (Load(2, 4),), 512, 2)
         ran = measure(wish, lambda *_: None, lambda _: None)

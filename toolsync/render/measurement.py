@@ -46,7 +46,7 @@ def about(run: Mapping[str, Any]) -> Iterator[str]:
         f"{asked['prompt_tokens']} tokens in, {asked['output_tokens']} out."
     )
     if asked["rate"] is not None:
-        yield f"Open loop: {asked['rate']:g} requests a second, whatever comes back; as many at once as Streams says, at most."
+        yield f"Open loop: {asked['rate']:g} requests a second, whatever comes back; Streams may be under way at once."
     held = ", ".join(asked["accepted"]) or "nothing"
     refused = f"; not taken: {', '.join(asked['refused'])}" if asked["refused"] else ""
     yield f"Output held by {held}{refused}. Tokens counted by {_SOURCES[run['token_source']]}."
@@ -203,9 +203,14 @@ def _flat(run: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
         values = [rung["concurrency"], *(rung[name] for name in _COUNTS)]
         values += [*(rung[name][part] for name, part in spreads), *(rung[name] for name in _RATES)]
         values += [client["cpu_share"], client["loop_lag_p99_ms"], client["is_limit"]]
-        values += [_sum([gpu[name] for gpu in rung["gpus"]]) for name in ("peak_mib", "delta_mib")]
+        values += [_sum([gpu[name] for gpu in _serving(rung["gpus"])]) for name in ("peak_mib", "delta_mib")]
         told.append(["" if value is None else str(value) for value in values])
     return names, told
+
+
+def _serving(gpus: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """As the comparison takes them: those that serve, or all where nobody knows which do."""
+    return [gpu for gpu in gpus if gpu["serves"]] or gpus
 
 
 def _sum(values: Sequence[float | None]) -> float | None:
