@@ -425,7 +425,7 @@ ROWS: dict[str, dict[str, Row]] = {
             [("auth_conflict_both_set", "sure")],
             {**claude(ANTHROPIC_AUTH_TOKEN=KEY), ".claude.json": json.dumps({"primaryApiKey": OTHER})},
             tool="claude-code",
-            says="login.primaryApiKey",
+            says="primaryApiKey",
         ),
         "a header beside the key": Row(
             [("auth_conflict_both_set", "sure")], settings(key=KEY, headers={"X-Api-Key": OTHER})
@@ -476,7 +476,7 @@ ROWS: dict[str, dict[str, Row]] = {
             {".claude.json": json.dumps({"oauthAccount": {"emailAddress": "a@b.example"}})},
             {"ANTHROPIC_API_KEY": KEY},
             tool="claude-code",
-            says="passed over: ~/.claude.json:1 (login.oauthAccount.emailAddress)",
+            says="passed over: ~/.claude.json:1 (oauthAccount.emailAddress)",
         ),
         "the same at our gateway": Row(
             [("env_shadows_login", "likely")],

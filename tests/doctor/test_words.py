@@ -9,11 +9,15 @@ import json
 import os
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from tests.doctor.cases import Stage, realised, run
+from tests.doctor.home import SHIPPED, Home
 from tests.doctor.test_well import KEY, MESSAGES, Data, case, chat, message, ok
+from toolsync.causes import Language, words
+from toolsync.doctor.checks.saying import place
 
 GOLDEN = Path(__file__).parent / "words"
 
@@ -54,5 +58,18 @@ def _portless(text: str, stage: Stage) -> str:
     for name, where in stage.listeners.names.items():
         text = text.replace(where, f"<{name}>") if ":" in where else text
     text = text.replace(str(stage.project), "<project>").replace(str(stage.root), "<root>")
-    text = re.sub(r"\d+ ms", "# ms", re.sub(r": [0-9a-f]{6}\b", ": ######", text))
+    text = re.sub(r"\d+ ms", "# ms", re.sub(r"(fingerprint|指纹) [0-9a-f]{6}\b", r"\1 ######", text))
     return re.sub(r" {2,}", "  ", text)
+
+
+@pytest.mark.parametrize("language", get_args(Language))
+def test_every_question_of_a_template_has_a_word(language: Language) -> None:
+    asked = {question for tool in SHIPPED.values() for reader in tool.readers for question in reader.questions}
+    assert asked - words(language)["questions"].keys() == set()
+
+
+def test_a_setting_is_called_as_its_own_file_calls_it(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.write({".cline/data/globalState.json": '{"openAiBaseUrl": "http://gw.example/v1"}', ".claude.json": "{}"})
+    look = home.look("cline", "vscode")
+    assert place(look, look.where(look.found["base_url"])) == "~/.cline/data/globalState.json:1 (openAiBaseUrl)"

@@ -217,7 +217,7 @@ def _described(
         "reader": effective.reader,
         "called": effective.called,
         "state": proof.state if proof is not None else one.state,
-        "request": _asked(effective, session, look.world.memory.key),
+        "request": _asked(look),
         "findings": [_finding(look, finding, language) for finding in one.findings],
         "ruled_out": list(one.ruled_out),
         "answered": _answered(effective, exchanges),
@@ -242,36 +242,37 @@ def _answered(effective: Effective, exchanges: Sequence[Exchange]) -> dict[str, 
     return {"model": _open(effective.model), "milliseconds": told.first_ms or told.elapsed_ms}
 
 
-def _asked(effective: Effective, session: Session, key: bytes) -> dict[str, Any]:
+def _asked(look: Look) -> dict[str, Any]:
+    effective = look.effective
     return {
         "dialect": effective.dialect,
         "url": _open(effective.url),
         "base_url": _open(effective.base_url),
         "model": _open(effective.model),
-        "credentials": [_credential(one, session, key) for one in effective.credentials],
+        "credentials": [_credential(one, look) for one in effective.credentials],
         "headers": sorted(effective.headers),
         "timeout_seconds": effective.timeout_seconds,
         "streams": effective.streams,
         "proxy": _open(effective.network.proxy_for(effective.url) or "") if effective.url else "",
-        "where": {question: _where(where, session) for question, where in effective.wheres.items()},
+        "where": {question: _where(where, look) for question, where in effective.wheres.items()},
         "wanted": {question: _open(value) for question, value in effective.wanted.items()},
     }
 
 
-def _credential(one: Credential, session: Session, key: bytes) -> dict[str, Any]:
-    print_ = fingerprint(one.value.reveal(), key) if one.value is not None else None
-    return {"header": one.header, "kind": one.kind, "fingerprint": print_, "where": _where(one.where, session)}
+def _credential(one: Credential, look: Look) -> dict[str, Any]:
+    print_ = fingerprint(one.value.reveal(), look.world.memory.key) if one.value is not None else None
+    return {"header": one.header, "kind": one.kind, "fingerprint": print_, "where": _where(one.where, look)}
 
 
-def _where(where: Where, session: Session) -> dict[str, Any]:
-    file = session.shown(where.file) if where.file else ""
-    return {"layer": where.layer, "slot": _open(where.slot), "file": file, "line": where.line}
+def _where(where: Where, look: Look) -> dict[str, Any]:
+    file = look.world.session.shown(where.file) if where.file else ""
+    return {"layer": where.layer, "slot": _open(saying.slot(look, where)), "file": file, "line": where.line}
 
 
 def _finding(look: Look, finding: Finding, language: Language) -> dict[str, Any]:
     from toolsync.commands.standing import standing  # it brings what fills templates, and most programs are well
 
-    session, profile = look.world.session, look.world.profile
+    profile = look.world.profile
     values = {**saying.values(look, finding.where), **finding.values}
     cause = named(finding.cause, language).filled({name: tell(value, language) for name, value in values.items()})
     whole = replace(finding, values=values)
@@ -284,7 +285,7 @@ def _finding(look: Look, finding: Finding, language: Language) -> dict[str, Any]
         "title": cause.title,
         "meaning": cause.meaning,
         "evidence": list(dict.fromkeys(_open(tell(line, language)) for line in (*finding.evidence, *why))),
-        "where": _where(finding.where, session) if finding.where is not None else None,
+        "where": _where(finding.where, look) if finding.where is not None else None,
         "remedy": cause.remedy,
         "fix": tell(mended.text, language) if mended is not None else "",
         "command": list(mended.argv) if mended is not None else [],

@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import PurePath
 
-from toolsync.doctor.checks.saying import at_line, text
+from toolsync.doctor.checks.saying import at_line, slot, text
 from toolsync.doctor.layers import Seen
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Fix, Where
-from toolsync.document import KeyPath, parse_path
-from toolsync.document.keypath import spell
 from toolsync.sentence import Text, say
 
 
@@ -27,7 +25,7 @@ def removal(look: Look, where: Where, value: str = "") -> Fix | None:
     one = next((one for one in look.layers if one.layer.name == where.layer), None)
     if one is None or not where.file or one.layer.is_managed or _is_login(one):
         return None
-    name = _name(one, where)
+    name = text(slot(look, where))
     first = say("delete_setting", setting=name, place=at_line(look, where))
     above = _own_above(look, one) if value else None
     if above is None:
@@ -38,13 +36,6 @@ def removal(look: Look, where: Where, value: str = "") -> Fix | None:
 
 def _is_login(one: Seen) -> bool:
     return one.layer.at.split(".")[0] == "login"
-
-
-def _name(one: Seen, where: Where) -> str:
-    """The setting as it is called inside its file."""
-    mount: KeyPath = parse_path(one.layer.at) if one.layer.at else ()
-    path = parse_path(where.slot)
-    return text(spell(path[len(mount) :] if path[: len(mount)] == mount else path))
 
 
 def _own_above(look: Look, one: Seen) -> Seen | None:

@@ -22,7 +22,8 @@ _MOST_EVIDENCE = 6
 
 def examination_lines(data: Data) -> Iterator[Line]:
     """Every program; those that were asked for by name with their layers and what they ask."""
-    words, states = (causes.words(data["language"])[name] for name in ("doctor", "states"))
+    all_words = causes.words(data["language"])
+    words = all_words["doctor"]
     if not data["tools"] and not data["is_detailed"]:
         yield Line(words["nothing"])
         return
@@ -30,7 +31,7 @@ def examination_lines(data: Data) -> Iterator[Line]:
         yield from _program(one, others, words, _excluded(one, words, data["language"]) if data["is_detailed"] else "")
         yield from _client(one)
         if data["is_detailed"]:
-            yield from _details(one, words, states)
+            yield from _details(one, all_words)
     if any(one["state"] != "healthy" for one in data["tools"]):
         yield Line(words["more"], "dim")
 
@@ -142,30 +143,51 @@ def _place(where: Data) -> str:
 # `doctor TOOL`.
 
 
-def _details(one: Data, words: Data, states: Data) -> Iterator[Line]:
-    request = one["request"]
+def _details(one: Data, all_words: Mapping[str, Data]) -> Iterator[Line]:
+    request, words, states = one["request"], all_words["doctor"], all_words["states"]
     rows: list[Sequence[str]] = [
-        (words["address"], request["url"], _at(request, "base_url")),
-        (words["model"], request["model"], _at(request, "model")),
+        (words["address"], request["url"] or words["nowhere"], _at(request, words, "base_url")),
+        (words["model"], request["model"] or words["nowhere"], _at(request, words, "model")),
     ]
     for key in request["credentials"]:
-        told = f"{key['header']}: {key['fingerprint'] or '…'}"
-        rows.append((words["key"], told, _place(key["where"])))
+        told = f"{words['fingerprint']} {key['fingerprint']}" if key["fingerprint"] else words["unseen"]
+        rows.append((words["key"], f"{key['header']}: {told}", _from(key["where"], words)))
     if request["timeout_seconds"] is not None:
-        rows.append((words["timeout"], f"{request['timeout_seconds']:g} s", _at(request, "timeout_ms")))
+        at = _at(request, words, "timeout_ms", "timeout_seconds")
+        rows.append((words["timeout"], f"{request['timeout_seconds']:g} s", at or words["own"]))
     if request["proxy"]:
-        rows.append((words["proxy"], request["proxy"], _at(request, "proxy")))
+        rows.append((words["proxy"], request["proxy"], _at(request, words, "proxy")))
     yield Line("")
     yield from columns(rows, ("", words["asks"], words["where"]))
     yield Line("")
     layers = [
-        (layer["name"], layer["file"], states[layer["state"]], ", ".join(layer["sets"]), ", ".join(layer["wins"]))
+        (
+            layer["name"],
+            words["variables"] if layer["state"] == "environment" else layer["file"],
+            states[layer["state"]],
+            _called(layer["sets"], all_words["questions"]),
+            _called(layer["wins"], all_words["questions"]),
+        )
         for layer in one["layers"]
     ]
     yield from columns(layers, (words["layer"], words["file"], words["state"], words["sets"], words["wins"]))
     yield Line("")
 
 
-def _at(request: Data, question: str) -> str:
-    where = request["where"].get(question)
-    return _place(where) if where is not None else ""
+def _called(questions: Sequence[str], names: Data) -> str:
+    """What the settings are called; a template of the user's own may ask for more than we have words for."""
+    return ", ".join(dict.fromkeys(names.get(question, question) for question in questions))
+
+
+def _at(request: Data, words: Data, *questions: str) -> str:
+    where = next((request["where"][question] for question in questions if question in request["where"]), None)
+    return _from(where, words) if where is not None else ""
+
+
+def _from(where: Data, words: Data) -> str:
+    """The place; in words where it is none that could be opened."""
+    if not where["layer"]:
+        return str(words["own"])
+    if where["file"]:
+        return _place(where)
+    return f"{where['slot']} ({words['variables'] if where['layer'] == 'environment' else where['layer']})"

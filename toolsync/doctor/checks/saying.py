@@ -15,13 +15,20 @@ from toolsync.trace import CREDENTIALS
 
 def place(look: Look, where: Where) -> Text:
     """Where a value stands: `~/.claude/settings.json:3 (env.X)`."""
-    slot = on_one_line(where.slot, limit=200)
+    shown = slot(look, where)
     if not where.layer:
-        return say("own_default", slot=text(slot))
+        return say("own_default", slot=text(shown))
     at = at_line(look, where)
     if where.layer == "environment":
-        return say("variable_set_at", slot=slot, place=at) if at else say("variable_of_environment", slot=slot)
-    return f"{at or where.layer} ({slot})"
+        return say("variable_set_at", slot=shown, place=at) if at else say("variable_of_environment", slot=shown)
+    return f"{at or where.layer} ({shown})"
+
+
+def slot(look: Look, where: Where) -> str:
+    """What stands there, as its file calls it: without the name under which the trace hangs the file's tree."""
+    one = next((one for one in look.layers if one.layer.name == where.layer and one.layer.at), None)
+    inside = where.slot.removeprefix(f"{one.layer.at}.") if one is not None and one.environ is None else where.slot
+    return on_one_line(inside, limit=200)
 
 
 def at_line(look: Look, where: Where) -> str:
