@@ -11,17 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.bench.server import HEAD, chunk
-from tests.bench.test_exact import DONE, LAST, ROLE, TEXT, delta, usage
+from tests.bench.speech import SPEECHES, Speech
 from toolsync.bench import connection
 from toolsync.bench.exchange import Exchange, read
-from toolsync.bench.tokens import Usage
 
 if TYPE_CHECKING:
     import httpx
 
-_EVENTS = (ROLE, TEXT, b": ping\n\n", delta(reasoning="hm"), TEXT.replace(b"\n", b"\r\n"), LAST, usage(4), DONE)
 _COUNTED = {1, 3, 4, 5}
-"""Which of them carry tokens."""
+"""Which of the events carry tokens."""
+
+
+def _events(one: Speech) -> tuple[bytes, ...]:
+    text = one.text(" wörd")
+    return one.begin, text, b": ping\n\n", one.thought("hm"), text.replace(b"\n", b"\r\n"), text, one.end(4)
 
 
 class _Wire:
@@ -34,10 +37,10 @@ class _Wire:
         """Nothing is open."""
 
 
-def _built(sizes: list[int]) -> tuple[bytes, list[int]]:
+def _built(events: tuple[bytes, ...], sizes: list[int]) -> tuple[bytes, list[int]]:
     """The reply in HTTP chunks of so many events' bytes, and where each token event ends on the wire."""
-    body = b"".join(_EVENTS)
-    ends = [sum(map(len, _EVENTS[: number + 1])) for number in sorted(_COUNTED)]
+    body = b"".join(events)
+    ends = [sum(map(len, events[: number + 1])) for number in sorted(_COUNTED)]
     wire, told, start = HEAD[0], [], 0
     for size in [*sizes, len(body)]:
         piece = body[start : start + size]
@@ -62,9 +65,10 @@ async def _received(pieces: list[bytes], clock: list[int]) -> httpx.Response:
     return await asked
 
 
-@given(st.lists(st.integers(1, 400), max_size=8), st.sets(st.integers(1, 1200), max_size=40))
-def test_a_reply_torn_anywhere_is_the_same_reply(sizes: list[int], cuts: set[int]) -> None:
-    wire, told = _built(sizes)
+@pytest.mark.parametrize("speech", SPEECHES, ids=[one.dialect for one in SPEECHES])
+@given(st.lists(st.integers(1, 400), max_size=8), st.sets(st.integers(1, 2500), max_size=40))
+def test_a_reply_torn_anywhere_is_the_same_reply(speech: Speech, sizes: list[int], cuts: set[int]) -> None:
+    wire, told = _built(_events(speech), sizes)
     places = [*sorted(cut for cut in cuts if cut < len(wire)), len(wire)]
     pieces = [wire[start:end] for start, end in zip([0, *places], places, strict=False)]
     clock = [0]
@@ -73,6 +77,6 @@ def test_a_reply_torn_anywhere_is_the_same_reply(sizes: list[int], cuts: set[int
         answer = asyncio.run(_received(pieces, clock))
     stamps = answer.extensions[connection.STAMPS]
     exchange = Exchange(0, 0, answer.status_code, {}, answer.read(), stamps)
-    reply, fault = read(exchange, "openai-chat")
-    assert (fault, reply.usage, reply.finish_reason) == ("", Usage(512, 4), "length")
+    reply, fault = read(exchange, speech.dialect)
+    assert (fault, reply.usage.completion, reply.is_ended) == ("", 4, True)
     assert list(reply.at_ns) == [bisect_left(places, end) for end in told]
