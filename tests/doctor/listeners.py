@@ -215,7 +215,8 @@ class _Handler(BaseHTTPRequestHandler):
             time.sleep(reply.get("stall_s", 30) if number == reply.get("stall_after") else gap if number else 0)
             self.wfile.write(event)
             self.wfile.flush()
-        time.sleep(0 if "stall_after" in reply else reply.get("stall_s", 0))
+        is_stalled = reply.get("stall_after", len(events)) < len(events)  # somewhere before its end, then
+        time.sleep(0 if is_stalled else reply.get("stall_s", 30 if "stall_after" in reply else 0))
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
         """What is no HTTP gets no answer."""

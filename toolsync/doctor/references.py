@@ -46,6 +46,7 @@ _FORMS: Mapping[str, str] = {
     r"%[A-Za-z_]\w*%": "spelling_of_windows",
     r"(?:localEnv|env|process\.env|os\.environ)[:./][A-Za-z_]\w*": "spelling_of_other",
     r"op://\S+": "spelling_of_op",
+    r"(?:vault|bws?|doppler|infisical|secretref|aws-sm|gcp-sm|azure-kv)(?:://?|:)\S+": "spelling_of_other",
     r"(?:keyring|command):\S.*": "spelling_of_toolsync",
     r"ENC\[[^\]]*\]": "spelling_of_sops",
     r"<[A-Za-z][\w -]*>": "spelling_of_gap",

@@ -13,7 +13,7 @@ from toolsync import resources
 from toolsync.address import PATHS, Dialect
 from toolsync.causes import Certainty
 from toolsync.probe.body import Kind, Level, events, kind, levels, own_words, page, title
-from toolsync.probe.dialect import ids, reply
+from toolsync.probe.dialect import has_form, ids, is_last, reply, speaks
 from toolsync.probe.network import Response
 from toolsync.value import frozen
 
@@ -168,13 +168,24 @@ class _Sight:
         if not 200 <= self.answer.status < 300:  # noqa: PLR2004  HTTP's own classes
             return "nothing"
         if self.kind == "stream" and self.asked.streams:
-            return "nothing" if levels(self.answer) else "answer" if any(events(self.answer)) else "silence"
+            return "nothing" if levels(self.answer) else _heard(self.answer, self.asked.dialect)
         if not self.asked.model:
             return "nothing" if ids(self.answer.json) is None else "answer"
         said = reply(self.answer.json, self.asked.dialect)
         if said is not None:
             return "silence" if said.is_silent else "answer"
         return "other" if any(reply(self.answer.json, dialect) for dialect in PATHS) else "nothing"
+
+
+def _heard(answer: Response, dialect: Dialect) -> str:
+    """What a stream without an error holds; one that does not end of itself is not silent, but cut off."""
+    came = tuple(events(answer))
+    own = [event for event in came if has_form(event, dialect)]
+    if not own and any(has_form(event, other) for event in came for other in PATHS):
+        return "other"
+    is_silent = not any(speaks(event, dialect) for event in own)
+    is_ended = not came or "[DONE]" in answer.text or any(is_last(event, dialect) for event in own)
+    return "silence" if is_silent and is_ended else "answer"
 
 
 _SIMPLIFIED = str.maketrans(

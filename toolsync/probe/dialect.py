@@ -90,6 +90,55 @@ def reply(data: object, dialect: Dialect) -> Reply | None:
     )
 
 
+def has_form(event: Mapping[str, Any], dialect: Dialect) -> bool:
+    """Whether an event of a stream is one of this dialect's, whatever it says."""
+    sort = event.get("type")
+    if dialect == "openai-chat":
+        return isinstance(event.get("choices"), list)
+    if not isinstance(sort, str):
+        return False
+    return sort.startswith("response.") if dialect == "openai-responses" else sort.startswith(("message_", "content_"))
+
+
+def speaks(event: Mapping[str, Any], dialect: Dialect) -> bool:
+    """Whether an event brings a word, a thought or the use of a tool; or says that some were paid for, or cut off."""
+    if not has_form(event, dialect):
+        return False
+    if dialect == "openai-chat":
+        return any(isinstance(choice, Mapping) and _chunk_speaks(choice) for choice in event["choices"]) or _paid(event)
+    if dialect == "openai-responses":
+        return "delta" in event["type"] or bool(_inner(event, "response").get("output")) or _paid(event, "response")
+    is_cut = _inner(event, "delta").get("stop_reason") not in (None, "end_turn")
+    return event["type"].startswith("content_") or is_cut or _paid(event)
+
+
+def _chunk_speaks(choice: Mapping[str, Any]) -> bool:
+    if choice.get("finish_reason") not in (None, "", "stop"):
+        return True
+    said = _inner(choice, "delta") or _inner(choice, "message")
+    return any(value for name, value in said.items() if name != "role")
+
+
+def _paid(event: Mapping[str, Any], around: str = "") -> bool:
+    usage = _inner(_inner(event, around) if around else event, "usage")
+    return bool(_number(usage.get("output_tokens", usage.get("completion_tokens"))))
+
+
+def _inner(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    found = data.get(name)
+    return found if isinstance(found, Mapping) else {}
+
+
+def is_last(event: Mapping[str, Any], dialect: Dialect) -> bool:
+    """Whether an event ends the answer."""
+    if dialect == "openai-chat":
+        choices = event.get("choices")
+        return isinstance(choices, list) and any(
+            isinstance(one, Mapping) and one.get("finish_reason") for one in choices
+        )
+    return event.get("type") in ("message_stop", "response.completed", "response.incomplete", "response.failed")
+
+
 def ids(data: object) -> tuple[str, ...] | None:
     """The models in a list of OpenAI's or Anthropic's form, each once; None if it is no such list."""
     rows = data.get("data") if isinstance(data, Mapping) else data

@@ -7,6 +7,7 @@ import ssl
 from collections.abc import Iterator, Mapping
 from urllib.parse import urlsplit
 
+from toolsync.causes import Certainty
 from toolsync.errors import ProfileError
 from toolsync.probe.body import shown
 from toolsync.probe.network import Network
@@ -36,7 +37,10 @@ def unsent(error: Exception, url: str, network: Network) -> Verdict:
     for name, outcome, found, problem, hint in _KINDS:
         if name in kinds:
             cause = _by(found, is_proxy=is_proxy)
-            return Verdict(outcome, say(problem, where=where), hint or advice(cause, tell(where)), cause)
+            certainty: Certainty = (
+                "open" if found == "gateway_bug" else "sure"
+            )  # or what listens there is no web server
+            return Verdict(outcome, say(problem, where=where), hint or advice(cause, tell(where)), cause, certainty)
     if "ProxyError" in kinds:
         return _refused_by_proxy(shown(str(error)))
     if "NetworkError" in kinds:
@@ -61,6 +65,9 @@ def _broken(error: Exception, where: Text, *, is_proxy: bool) -> Verdict:
             case ssl.SSLCertVerificationError(verify_code=int(code)):
                 cause, reason = CERTIFICATE.get(code, ("tls_untrusted_ca", "certificate_unverified"))
                 return _unconnected(say(reason, where=where), cause, where)
+            case ssl.SSLError(reason=str(reason)) if reason not in _PLAIN:  # it speaks TLS, and wants it otherwise
+                said = say("unconnected_for", where=where, reason=reported(shown(reason)))
+                return Verdict("no_connection", said)
             case ssl.SSLError():
                 return _unconnected(say("not_encrypted", where=where), "scheme_mismatch", where)
             case socket.gaierror():
@@ -75,6 +82,10 @@ def _broken(error: Exception, where: Text, *, is_proxy: bool) -> Verdict:
                 cause = _by("connect_timeout", is_proxy=is_proxy)
                 return _unconnected(say("unconnected_for", where=where, reason=reported(shown(reason))), cause, where)
     return _unconnected(say("unconnected", where=where), _by("connect_timeout", is_proxy=is_proxy), where)
+
+
+_PLAIN = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "UNEXPECTED_EOF_WHILE_READING", "RECORD_LAYER_FAILURE"})
+"""What OpenSSL calls an answer that is no TLS; the rest are alerts, of a server that speaks it."""
 
 
 def _by(cause: str, *, is_proxy: bool) -> str:
@@ -115,7 +126,7 @@ _CA_HINT = "Behind a company's inspection, name its root: [profiles.NAME.network
 _KINDS: tuple[tuple[str, Outcome, str, str, str], ...] = (
     ("ConnectTimeout", "timeout", "connect_timeout", "late_connection", ""),
     ("TimeoutException", "timeout", "", "late_answer", _SLOW_HINT),
-    ("RemoteProtocolError", "bad_reply", "", "no_http", _HTTP_HINT),
+    ("RemoteProtocolError", "bad_reply", "gateway_bug", "no_http", _HTTP_HINT),
     ("DecodingError", "bad_reply", "encoding_mismatch", "not_as_compressed", ""),
     ("LocalProtocolError", "unsendable", "key_whitespace", "unfit_header", ""),
     ("UnicodeEncodeError", "unsendable", "key_not_a_key", "unfit_header", ""),

@@ -76,6 +76,10 @@ _OF_THE_KEY = frozenset(
         *("key_or_endpoint", "key_wrong_provider", "auth_conflict_both_set", "base_url_not_honoured"),
     }
 )
+_OF_PROXIES = _OF_THE_PATH | {"captive_portal", "waf_block", "gateway_bug", ""}
+"""What a proxy amounts to that takes a request for one to itself, or refuses to pass it on."""
+_OF_UNKNOWN = (400, 403, 404, 422, 500, 503)
+"""How gateways refuse a model without a word about it."""
 _OF_HEADERS = frozenset({"beta_header_unsupported", "org_mismatch"})
 
 
@@ -84,14 +88,15 @@ def _decided(talk: Talk) -> Inquiry:
     if listed.status is None and _is_dead(listed):
         return _faulty(talk, listed)
     if listed.cause in ("url_redirect", "captive_portal") and listed.certainty != "open" and not _may_be_path(listed):
-        return Inquiry(cause=listed.cause, certainty=listed.certainty, values=talk.values(listed))
+        refused = Inquiry(cause=listed.cause, certainty=listed.certainty, values=talk.values(listed))
+        return _captured(talk, listed) or refused
     if listed.status is not None:
         talk.waits_as_tool()
     asked = talk.ask_as_tool()
     if asked.is_ok:
         return _answered(talk, listed, asked)
     if asked.status is None:
-        return _faulty(talk, asked)
+        return _faulty(talk, asked, is_heard=listed.status is not None)
     return _captured(talk, asked) or _unanswered(talk, listed, asked)
 
 
@@ -101,6 +106,8 @@ def _unanswered(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:
         return _misled(talk, listed, asked)
     if asked.cause in _OF_THE_KEY:
         return _refused(talk, listed, asked)
+    if asked.certainty == "open" and asked.status in _OF_UNKNOWN and _is_unlisted(talk):
+        return Inquiry(cause="model_not_found", certainty="likely", values=talk.values(asked))
     if asked.cause == "param_unsupported":
         return _limited(talk, asked)
     if asked.cause in _OF_HEADERS and talk.request.headers:
@@ -123,22 +130,31 @@ def _is_gateways_fault(exchange: Exchange) -> bool:
     return exchange.status is not None and exchange.status >= 500  # noqa: PLR2004  HTTP's own classes
 
 
-def _faulty(talk: Talk, exchange: Exchange) -> Inquiry:
-    """No answer came."""
-    is_plain = talk.request.url.lower().startswith("http:")
-    if is_plain and exchange.cause in ("scheme_mismatch", "gateway_bug") and not talk.is_proxied:
-        cause = "scheme_mismatch" if speaks_tls(talk.request.url) else ""
-        return Inquiry(cause=cause, certainty="sure" if cause else "open", values=talk.values(exchange))
-    return Inquiry(cause=exchange.cause, certainty=exchange.certainty, values=talk.values(exchange))
+def _faulty(talk: Talk, exchange: Exchange, *, is_heard: bool = False) -> Inquiry:
+    """No answer came; `is_heard`: one did to another question."""
+    captured = _captured(talk, exchange)
+    if captured is not None:
+        return captured
+    values = talk.values(exchange)
+    if exchange.cause not in ("scheme_mismatch", "gateway_bug"):
+        return Inquiry(cause=exchange.cause, certainty=exchange.certainty, values=values)
+    is_plain = talk.request.url.lower().startswith("http:")  # of any other the way was gone, encryption and all
+    if is_plain and not is_heard and not talk.is_proxied and speaks_tls(talk.request.url):
+        return Inquiry(cause="scheme_mismatch", values=values)
+    if not is_heard:  # who answers nothing at all may be no web server
+        return Inquiry(certainty="open", values=values)
+    return Inquiry(cause="gateway_bug", certainty="likely", values=values)
 
 
 def _captured(talk: Talk, asked: Exchange) -> Inquiry | None:
-    """Whether it is the proxy on the way that answers for the gateway."""
-    is_odd = asked.cause in _OF_THE_PATH  # a proxy that takes the request for one to itself
-    if not talk.is_proxied or not (is_odd or _is_gateways_fault(asked)):
+    """Whether it is the proxy on the way that answers for the gateway, or keeps its answer back."""
+    is_odd = asked.cause in _OF_PROXIES or asked.certainty == "open"
+    if not talk.is_proxied or not (is_odd or _is_gateways_fault(asked)) or not talk.may(is_billable=False):
         return None
     direct = talk.list_models(what="no proxy", network=replace(talk.request.network, proxy=""))
-    if direct.status is None or _is_gateways_fault(direct) or (is_odd and direct.cause in _OF_THE_PATH):
+    if direct.status is None or _is_gateways_fault(direct):
+        return None
+    if is_odd and (direct.cause in _OF_THE_PATH or direct.cause == asked.cause != ""):
         return None
     values = talk.values(asked)
     return Inquiry(cause="proxy_captures_loopback", certainty="sure" if direct.is_ok else "likely", values=values)
@@ -159,13 +175,26 @@ def _answered(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:
     if talk.is_deep:
         dug = trial.as_coding_tool(talk)
         if dug is not None and not dug.is_ok:
-            cause = {"waf_block": "waf_body_block"}.get(dug.cause, dug.cause)
-            return Inquiry(cause=cause, certainty=dug.certainty, values=talk.values(dug), notes=tuple(notes))
+            cause, certainty = _of_body(dug)
+            return Inquiry(cause=cause, certainty=certainty, values=talk.values(dug), notes=tuple(notes))
     return Inquiry(notes=tuple(notes))
+
+
+def _of_body(dug: Exchange) -> tuple[str, Certainty]:
+    """Why a body with code in it is refused, where a short one was not: neither key nor way are to blame."""
+    if dug.cause == "waf_block":
+        return "waf_body_block", dug.certainty
+    if dug.cause in _OF_THE_KEY | {"scheme_mismatch"} or (dug.status is None and dug.cause == "gateway_bug"):
+        return "waf_body_block", "likely"
+    return dug.cause, dug.certainty
 
 
 def _misled(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:
     """The path leads nowhere: another one does, another API is served, or nobody can tell."""
+    if listed.is_ok and _is_unlisted(talk) and asked.certainty == "open":
+        own = trial.own_api(talk)
+        if own is not None and _is_there(own):
+            return Inquiry(cause="model_not_found", certainty="likely", values=talk.values(asked))
     if listed.is_ok:
         for dialect in (one for one in PATHS if one != talk.request.dialect):
             tried = trial.other_api(talk, dialect)
@@ -184,6 +213,11 @@ def _misled(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:
     return Inquiry(cause=asked.cause, certainty=certainty, values=talk.values(asked))
 
 
+def _is_unlisted(talk: Talk) -> bool:
+    """Whether the gateway lists models, and not the one that is asked for."""
+    return bool(talk.models) and talk.model not in talk.models
+
+
 def _is_page(exchange: Exchange) -> bool:
     """Whether a website answers: what it lacks or has too much of nobody can tell, once other paths do the same."""
     return exchange.status == 200 and "html" in exchange.content_type  # noqa: PLR2004  HTTP's own
@@ -196,21 +230,21 @@ def _is_there(exchange: Exchange) -> bool:
 
 
 def _refused(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:
-    """A credential is not taken: by neither request, so that it is no passing mood; is it the header, or the key?"""
+    """A credential is not taken: is it a passing mood, the header, or the key?
+
+    Where the list is open to everybody, only the question tells, and is asked once more.
+    """
+    values = talk.values(asked)
+    if listed.is_ok and talk.may(is_billable=True) and talk.ask_as_tool().is_ok:
+        return Inquiry(cause="gateway_bug", certainty="likely", values=values)
     if listed.status in (401, 403) or listed.is_ok:
         other = trial.other_header(talk)
-        if other is not None and (other[1].is_ok or (listed.is_ok and other[1].status in _OF_EMPTY)):
+        if other is not None and trial.is_let_in(talk, other[1]):
             headers = {"header": next(iter(talk.request.credentials), ""), "read_header": other[0]}
-            return Inquiry(cause="key_wrong_header", values={**talk.values(asked), **headers})
+            return Inquiry(cause="key_wrong_header", values={**values, **headers})
     if not listed.is_ok and asked.cause == listed.cause:
-        bare = talk.list_models(what="no key", is_keyed=False)
-        if bare.is_ok:
-            return Inquiry(cause=asked.cause, certainty=asked.certainty, values=talk.values(asked))
-    return Inquiry(cause=asked.cause, certainty=asked.certainty, values=talk.values(asked))
-
-
-_OF_EMPTY = (400, 422)
-"""How an empty question is refused by whoever let it in."""
+        talk.list_models(what="no key", is_keyed=False)
+    return Inquiry(cause=asked.cause, certainty=asked.certainty, values=values)
 
 
 def _limited(talk: Talk, asked: Exchange) -> Inquiry:

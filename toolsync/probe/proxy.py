@@ -60,8 +60,14 @@ def tunnel(proxy: SplitResult, place: Place) -> tuple[Step | None, Connect | Non
         return end("proxy_unreachable", reported(shown(error.strerror)) if error.strerror else say("broke_off")), None
     if status == 200:  # noqa: PLR2004  the tunnel stands (RFC 9110, 9.3.6)
         return None, lambda: _asked(proxy, place)[0]
-    cause = "proxy_auth_required" if status == 407 else "proxy_unreachable"  # noqa: PLR2004  RFC 9110, 15.5.8
-    return end(cause, say("connect_answered", status=str(status))), None
+    return end(_refused(status), say("connect_answered", status=str(status))), None
+
+
+def _refused(status: int) -> str:
+    """Why a proxy opens no tunnel, by its answer to CONNECT; 0 is no answer of HTTP's."""
+    if status >= 500:  # noqa: PLR2004  it is there, and does not get through
+        return "origin_unreachable"
+    return {407: "proxy_auth_required", 0: "proxy_unreachable"}.get(status, "waf_block")
 
 
 _LONGEST_HEAD = 65536

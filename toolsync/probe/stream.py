@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 from toolsync import waiting
@@ -13,7 +14,7 @@ from toolsync.address import Dialect
 from toolsync.causes import Certainty
 from toolsync.deadline import answered
 from toolsync.probe.classifier import Asked, read
-from toolsync.probe.dialect import reply
+from toolsync.probe.dialect import is_last, reply, speaks
 from toolsync.probe.network import Network, Response, asking, client
 from toolsync.probe.unpacking import unpacked
 from toolsync.sentence import Text, say
@@ -43,6 +44,7 @@ class Stream:
         answer: status, headers and body, as far as it came; None where nothing did.
         headers_ms: when the headers came, from the sending on.
         events_ms: when each event that carries data came.
+        spoke_ms: when the first event came that says something: until then a model may think, however long.
         total_ms: when it ended, or we stopped.
         is_ended: whether its last event came, as the dialect says which that is.
         is_left: whether we stopped listening, for it was enough.
@@ -56,6 +58,7 @@ class Stream:
     is_ended: bool = False
     is_left: bool = False
     fault: Exception | None = None
+    spoke_ms: int | None = None
 
     @property
     def first_ms(self) -> int | None:
@@ -64,9 +67,9 @@ class Stream:
 
     @property
     def longest_gap_ms(self) -> int:
-        """The longest wait between two events."""
-        pairs = zip(self.events_ms, self.events_ms[1:], strict=False)
-        return max((later - earlier for earlier, later in pairs), default=0)
+        """The longest wait between two events, once it has begun to speak."""
+        spoken = [moment for moment in self.events_ms if self.spoke_ms is not None and moment >= self.spoke_ms]
+        return max((later - earlier for earlier, later in pairwise(spoken)), default=0)
 
 
 @frozen
@@ -126,6 +129,7 @@ class _Heard:
     _parsed: int = 0
     _events_ms: list[int] = field(default_factory=list)
     _is_ended: bool = False
+    _spoke_ms: int | None = None
 
     def since(self) -> int:
         return round((time.perf_counter() - self._started) * 1000)
@@ -146,28 +150,26 @@ class _Heard:
             self._parsed += len(line) + 1
             if line.startswith(b"data:"):
                 self._events_ms.append(now)
-                self._is_ended = self._is_ended or _is_last(line[5:].strip(), self.dialect)
+                self._is_ended = self._is_ended or line[5:].strip() == b"[DONE]"
+                self._looks_into(line[5:], now)
+
+    def _looks_into(self, data: bytes, now: int) -> None:
+        try:
+            event: Any = json.loads(data)
+        except ValueError:
+            return
+        if isinstance(event, dict):
+            self._is_ended = self._is_ended or is_last(event, self.dialect)
+            if self._spoke_ms is None and speaks(event, self.dialect):
+                self._spoke_ms = now
 
     @property
     def stream(self) -> Stream:
         if self._status is None:
             return Stream(None, total_ms=self.since())
         answer = Response(self._status, self._headers, bytes(self._body), self.since())
-        return Stream(answer, self._headers_ms, tuple(self._events_ms), self.since(), self._is_ended)
-
-
-def _is_last(data: bytes, dialect: Dialect) -> bool:
-    if data == b"[DONE]":
-        return True
-    try:
-        event: Any = json.loads(data)
-    except ValueError:
-        return False
-    if not isinstance(event, dict):
-        return False
-    if dialect == "openai-chat":
-        return any(choice.get("finish_reason") for choice in event.get("choices") or () if isinstance(choice, dict))
-    return event.get("type") in ("message_stop", "response.completed", "response.incomplete", "response.failed")
+        events_ms = tuple(self._events_ms)
+        return Stream(answer, self._headers_ms, events_ms, self.since(), self._is_ended, spoke_ms=self._spoke_ms)
 
 
 def fault(stream: Stream, asked: Asked) -> Fault | None:
@@ -188,6 +190,9 @@ def fault(stream: Stream, asked: Asked) -> Fault | None:
         return Fault(told.cause, told.certainty, told.words)
     if stream.fault is not None or not (stream.is_ended or stream.is_left):
         return _broken(stream)
+    if stream.longest_gap_ms >= _STALLED_MS:
+        seconds = f"{stream.longest_gap_ms / 1000:.1f}"
+        return Fault("stream_stalled", "likely", say("stream_pause", seconds=seconds))
     return None
 
 
@@ -210,7 +215,9 @@ def _broken(stream: Stream) -> Fault:
     count = len(stream.events_ms)
     waited = stream.total_ms - (stream.events_ms[-1] if stream.events_ms else stream.headers_ms)
     if type(stream.fault).__name__ == "ReadTimeout" or waited >= _STALLED_MS:
-        return Fault("stream_stalled", "sure", say("stream_silent", seconds=f"{waited / 1000:.1f}", count=str(count)))
+        certainty: Certainty = "sure" if count else "likely"  # headers alone: a model may be thinking
+        said = say("stream_silent", seconds=f"{waited / 1000:.1f}", count=str(count))
+        return Fault("stream_stalled", certainty, said)
     return Fault("stream_truncated", "sure", say("stream_cut", count=str(count)))
 
 

@@ -125,7 +125,7 @@ class Talk:
         wrong = streams.fault(heard, replace(self._asked(request.url, body, sent), streams=True))
         if heard.answer is None:
             verdict = unsent(heard.fault or OSError(), request.url, self._network)
-            wrong = streams.Fault(verdict.cause, "sure" if verdict.cause else "open", verdict.problem)
+            wrong = streams.Fault(verdict.cause, verdict.certainty if verdict.cause else "open", verdict.problem)
         elif self.skew is None:
             self.skew = _skew(heard.answer)
         exchange = Exchange(
@@ -201,7 +201,10 @@ class Talk:
             self.skew = self.skew if self.skew is not None else _skew(answer)
         except Exception as error:  # noqa: BLE001  every exception is a result
             verdict = unsent(error, url, way)
-            reading, words = Reading(verdict.cause, certainty="sure" if verdict.cause else "open"), verdict.problem
+            reading, words = (
+                Reading(verdict.cause, certainty=verdict.certainty if verdict.cause else "open"),
+                verdict.problem,
+            )
         exchange = Exchange(
             *(what, method, shown_address(url), tuple(sorted(sent))),
             status=answer.status if answer else None,

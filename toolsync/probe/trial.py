@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from toolsync.address import PATHS, Dialect
+from toolsync.masking import Secret
 from toolsync.probe.body import is_page
 from toolsync.probe.candidates import Candidate
 from toolsync.probe.dialect import models_url
@@ -23,6 +25,13 @@ def other_api(talk: Talk, dialect: Dialect) -> Exchange | None:
     return talk.send("other API", "POST", url + PATHS[dialect], {}, talk.headers(talk.request.credentials))[0]
 
 
+def own_api(talk: Talk) -> Exchange | None:
+    """The tool's own route with an empty question, which costs nothing: whether it is there."""
+    if not talk.may(is_billable=False):
+        return None
+    return talk.send("own API", "POST", talk.request.url, {}, talk.headers(talk.request.credentials))[0]
+
+
 def other_address(talk: Talk, candidate: Candidate) -> Exchange | None:
     """The list of models at another address of the same origin; None where no more may be asked."""
     if not talk.may(is_billable=False):
@@ -35,16 +44,32 @@ def other_address(talk: Talk, candidate: Candidate) -> Exchange | None:
 
 
 def other_header(talk: Talk) -> tuple[str, Exchange] | None:
-    """The same key in the header that others read."""
+    """The same key in the headers that others read: in all of them at once, and if that is taken, in which."""
     first = next(iter(talk.request.credentials.items()), None)
     if first is None or not talk.may(is_billable=False):
         return None
-    header = "x-api-key" if first[0] == "authorization" else "authorization"
-    sent = talk.headers({header: first[1]})
+    usual, *rare = [header for header in _HEADERS if header != first[0]]
+    came = _with_headers(talk, dict.fromkeys((usual, *rare), first[1]))
+    if is_let_in(talk, came) and talk.may(is_billable=False):
+        alone = _with_headers(talk, {usual: first[1]})
+        return (usual, alone) if is_let_in(talk, alone) else (rare[0], came)
+    return usual, came
+
+
+_HEADERS = ("authorization", "x-api-key", "api-key")
+"""Where gateways look for a key, the usual one first; Azure's in the last."""
+
+
+def _with_headers(talk: Talk, credentials: Mapping[str, Secret]) -> Exchange:
+    sent = talk.headers(credentials)
     if talk.models:  # which are open to everybody: an empty question costs nothing either
-        return header, talk.send("other header", "POST", talk.request.url, {}, sent)[0]
-    url = models_url(talk.request.dialect, talk.request.base)
-    return header, talk.send("other header", "GET", url, None, sent)[0]
+        return talk.send("other header", "POST", talk.request.url, {}, sent)[0]
+    return talk.send("other header", "GET", models_url(talk.request.dialect, talk.request.base), None, sent)[0]
+
+
+def is_let_in(talk: Talk, came: Exchange) -> bool:
+    """Whether a key was taken: there is an answer, or the empty question is what is refused."""
+    return came.is_ok or (bool(talk.models) and came.status in (400, 422))
 
 
 def other_limit(talk: Talk) -> Exchange | None:

@@ -89,6 +89,8 @@ def _by_proxy(url: str, parts: SplitResult, place: Place, network: Network, prox
     if not step.is_end and parts.scheme.lower() == "https" and address.scheme in ("http", "https"):
         with waiting.on(lambda: say("waits_tunnel", place=str(place)), 2 * SECONDS):  # to connect, and for its answer
             shut, connect = proxies.tunnel(address, place)
+        if shut and shut.cause != "proxy_auth_required" and _is_here(url) and is_open(place):
+            shut = replace(shut, cause="proxy_captures_loopback")
         steps += [shut] if shut else []
         if connect is not None:
             context, unread = _trust(url, network)

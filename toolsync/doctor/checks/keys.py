@@ -123,12 +123,21 @@ def _judged(look: Look, credential: Credential, value: str) -> Finding | None:
         if not value:
             return _finding(look, credential, "key_env_empty", say("holds_nothing", place=at))
         return _finding(look, credential, "key_whitespace", say("holds_blanks", place=at))
-    whose = stray(value)
+    raw = _half_expanded(look, credential, value)
+    whose = stray(raw or value)
     if whose:
-        return _literal(look, credential, value, whose)
+        return _literal(look, credential, raw or value, whose)
     for cause, text, certainty in (*_not_a_key(value), *_white(value), *_dummy(value), *_suffixed(value)):
         return _finding(look, credential, cause, say("at", place=at, said=text), certainty=certainty)
     return _other_provider(look, credential, value)
+
+
+def _half_expanded(look: Look, credential: Credential, value: str) -> str:
+    """A reference of another's spelling with the tool's own in it, `${env:X}` to who knows `{env:X}`; "" for others."""
+    answer = look.raw.get(credential.question)
+    raw = answer.value if answer is not None else ""
+    is_whole = raw == value or look.environ.get(variable(raw)) == value
+    return "" if is_whole or not value.startswith("$") or not stray(raw) else raw
 
 
 def _literal(look: Look, credential: Credential, value: str, whose: str) -> Finding:
@@ -154,7 +163,9 @@ def _not_a_key(value: str) -> Judged:
     bare = value.strip()
     if re.match(r"(?i)bearer\s+\S", bare):
         yield "key_not_a_key", say("bearer_twice"), "sure"
-    if re.match(r"(?i)https?://", bare):
+    if _ASSIGNMENT.match(bare):
+        yield "key_not_a_key", say("assignment_for_key"), "sure"
+    if re.match(r"(?i)[a-z][a-z0-9+.-]*://", bare):
         yield "key_not_a_key", say("address_for_key"), "sure"
     if re.match(r"(?i)(authorization|x-api-key)\s*:", bare):
         yield "key_not_a_key", say("header_for_key"), "sure"
@@ -168,6 +179,11 @@ def _not_a_key(value: str) -> Judged:
     if odd:
         name = unicodedata.name(odd, "a control character").lower()
         yield "key_not_a_key", say("odd_character", character=name, code=f"U+{ord(odd):04X}"), "sure"
+
+
+_ASSIGNMENT = re.compile(
+    r"(?:export\s+|set\s+|\$env:)[A-Za-z_]\w*\s*=\s*\S|[A-Z][A-Z0-9]*_[A-Z0-9_]*\s*=\s*[^=\s]"  # not Base64's end
+)
 
 
 def _white(value: str) -> Judged:

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 
-from toolsync.doctor.checks.saying import address, place, same, values
+from toolsync import disk
+from toolsync.doctor.checks.saying import address, at_line, same, values
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Certainty, Finding, Fix, Where
+from toolsync.doctor.startup import Line
+from toolsync.errors import FileError
 from toolsync.process import Process
 from toolsync.sentence import Text, say
-from toolsync.trace import CREDENTIALS
+from toolsync.trace import CREDENTIALS, variables_of
 
 
 def processes(look: Look) -> Iterator[Finding]:
@@ -147,18 +151,37 @@ def desktop(look: Look) -> Iterator[Finding]:
 
 
 def not_refreshed(look: Look) -> Iterator[Finding]:
-    """A variable that a startup file sets, and that this shell does not have yet."""
-    for question in sorted(CREDENTIALS & look.found.keys()):
-        if look.found[question].value:
+    """A variable that a startup file sets, and that this shell does not have yet: of an address, or of a key."""
+    questions = [question for question in ("base_url", *sorted(CREDENTIALS)) if question in look.found]
+    for question in questions:
+        if look.found[question].value and (look.found[question].layer or question != "base_url"):
             continue
-        slots = [slot.text for slot in look.reader.questions[question] if slot.kind == "variable"]
-        for name in dict.fromkeys([*look.named(question), *(text for text in slots if "<" not in text)]):
+        named = look.named(question)
+        is_alone = question == "base_url" or not look.effective.credentials
+        others = variables_of(look.tool, look.reader, question) if is_alone else ()
+        for name in dict.fromkeys([*named, *others]):
             line = look.world.set_at(name)
-            if line is not None and not line.is_empty and not look.environ.get(name):
-                where = Where("environment", f"${name}", line.file, line.line or None)
-                text = say("set_since", place=place(look, where))
-                found = values(look, where, variable=name)
-                yield Finding("env_not_refreshed", "sure", (text,), found, where, Fix(say("open_terminal")))
+            if line is None or line.is_empty or look.environ.get(name) or (name not in named and _is_nested(line)):
+                continue
+            where = Where("environment", f"${name}", line.file, line.line or None)
+            text = say("set_since", place=at_line(look, where), variable=name)
+            found = values(look, where, variable=name)
+            yield Finding("env_not_refreshed", "sure", (text,), found, where, Fix(_fresh(line)))
+            return
+
+
+def _is_nested(line: Line) -> bool:
+    """Whether it may be part of a function, which people call when they want it."""
+    try:
+        raw = disk.read(Path(line.file)).raw or b""
+    except FileError:
+        return False
+    return line.line > 0 and raw.decode(errors="replace").splitlines()[line.line - 1][:1].isspace()
+
+
+def _fresh(line: Line) -> Text:
+    """What brings the variable of a file into an environment."""
+    return say({"folder": "allow_direnv", "desktop": "log_in_again"}.get(line.kind, "open_terminal"))
 
 
 # What changed, and when.
