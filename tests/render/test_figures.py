@@ -17,8 +17,9 @@ from tests.render.test_page import AFTER, BEFORE, OTHER, against
 from toolsync.bench.record import GpuUse, Record
 from toolsync.commands.bench_report import Report
 from toolsync.errors import UsageError
-from toolsync.render import figures
-from toolsync.render.figures import COLOURS, Figure, Pen, series
+from toolsync.render import canvas
+from toolsync.render.canvas import COLOURS, Figure
+from toolsync.render.figures import Pen, figures, series
 from toolsync.render.page import html_text
 
 
@@ -42,7 +43,7 @@ FULL = replace(FULL, rungs=tuple(replace(one, kv_cache_peak=0.5) for one in FULL
 
 
 def _drawn(one: Record, before: Record | None = None) -> dict[str, Figure]:
-    return {figure.name: figure for figure in figures.figures(series(one, before))}
+    return {figure.name: figure for figure in figures(series(one, before))}
 
 
 def _shapes(figure: Figure) -> Iterator[ET.Element]:
@@ -76,7 +77,7 @@ def test_shapes_have_no_style_no_namespace_and_only_known_colours() -> None:
 
 
 def test_ids_are_each_figures_own_and_every_reference_leads_to_one() -> None:
-    page = [*_drawn(FULL).values(), *figures.figures(series(FULL), "other-")]
+    page = [*_drawn(FULL).values(), *figures(series(FULL), "other-")]
     ids = [shape.get("id") for figure in page for shape in _shapes(figure) if shape.get("id")]
     assert len(ids) == len(set(ids)) > 0
     text = "".join(figure.svg for figure in page)
@@ -104,7 +105,7 @@ def test_a_change_has_its_row_and_its_verdicts_colour() -> None:
     known = [row for row in data["rows"] if row["change"] is not None]
     assert {f"{row['title']} at {row['concurrency']}" for row in known} <= set(_words(figure))
     assert {row["verdict"] for row in known} >= {"worse"}
-    assert figures.BAD in figure.svg
+    assert canvas.BAD in figure.svg
     assert Pen().changes([{**known[0], "change": None}], 0.02) is None
 
 
@@ -117,7 +118,7 @@ def test_both_runs_are_named_and_told_apart_without_colour() -> None:
 
 def test_a_page_is_the_same_every_time_whatever_its_reader_draws_elsewhere() -> None:
     first = html_text(Report(FULL))
-    settings: Any = figures.library().rcParams
+    settings: Any = canvas.library().rcParams
     before = settings["font.size"]
     settings["font.size"] = 40
     try:
@@ -148,7 +149,7 @@ def test_without_the_library_the_way_to_it_is_named(monkeypatch: pytest.MonkeyPa
     def absent(name: str) -> object:
         raise ImportError(name)
 
-    monkeypatch.setattr(figures, "import_module", absent)
+    monkeypatch.setattr(canvas, "import_module", absent)
     with pytest.raises(UsageError, match="draws with the library matplotlib, which is not installed") as caught:
         html_text(Report(FULL))
     assert "toolsync[report]" in caught.value.hint

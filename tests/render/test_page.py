@@ -14,12 +14,12 @@ from tests.bench.records import record, request, rung
 from tests.bench.test_comparison import run, steady
 from tests.keys import invented
 from toolsync.bench.record import Gpu, GpuUse, Record
-from toolsync.commands.bench import described
 from toolsync.commands.bench_compare import held
+from toolsync.commands.bench_records import described
 from toolsync.commands.bench_report import MARK, Report
 from toolsync.masking import Secret
 from toolsync.render import contrast, measurement
-from toolsync.render.figures import Figure
+from toolsync.render.canvas import Figure
 from toolsync.render.page import POLICY, Drawn, document
 
 PLOTS = Drawn((Figure("ttft", "Time to first token", "How to read it", '<svg viewBox="0 0 1 1" role="img" />'),))

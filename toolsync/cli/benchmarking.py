@@ -74,7 +74,7 @@ def bench_run(
 @bench_app.command("list")
 def bench_list(json: Json = False) -> None:
     """List the records that are here."""
-    from toolsync.commands.bench import list_
+    from toolsync.commands.bench_records import list_
 
     show(list_(run.session()))
 
@@ -87,7 +87,7 @@ def bench_show(
     json: Json = False,
 ) -> None:
     """Show a record in figures."""
-    from toolsync.commands.bench import show as command
+    from toolsync.commands.bench_records import show as command
 
     _stop_at_two(csv=csv, markdown=markdown, json=json)
     _shown(command(run.session(), record), csv=csv, markdown=markdown)

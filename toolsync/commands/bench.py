@@ -1,24 +1,21 @@
-"""`bench run`, `bench list`, `bench show`: measure a gateway, and look at what was measured."""
+"""`bench run`: measure a gateway, and keep what was measured."""
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from toolsync import disk, own_file
 from toolsync.address import Dialect
-from toolsync.bench.metrics import Summary, summary
-from toolsync.bench.record import Fault, Record, Rung
-from toolsync.bench.record_file import dumped, loaded
+from toolsync.bench.record import Fault, Record
+from toolsync.commands.bench_records import described, keep, salt, stop_at_unwritable
 from toolsync.commands.headers import header_value
 from toolsync.commands.pinging import named, named_problem, network_of
 from toolsync.commands.result import DONE, PROBLEM, Message, Result
-from toolsync.errors import DocumentError, FileError, PingFailedError, UsageError
+from toolsync.errors import PingFailedError, UsageError
 from toolsync.facts import facts
-from toolsync.masking import Secret, on_one_line
+from toolsync.masking import Secret
 from toolsync.profile import Profile
 from toolsync.session import Session
 from toolsync.value import frozen
@@ -91,7 +88,7 @@ def run(session: Session, wish: Wish, listener: Listener) -> Result:
     """
     ladder = _ladder(wish)
     if wish.out is not None:
-        _stop_at_unwritable(session, wish.out)
+        stop_at_unwritable(session, wish.out)
     profile = session.profiles().get(wish.profile)
     base = _base(profile, DIALECTS[wish.dialect])
     warning = _pinged(session, profile, wish, base)
@@ -114,7 +111,7 @@ def run(session: Session, wish: Wish, listener: Listener) -> Result:
         watched = watch.stop()
     rungs = watched.filled(ran.record.rungs)
     record = replace(ran.record, rungs=rungs, gpu=watched.gpu, notes=(*ran.record.notes, *watched.notes(rungs)))
-    files, unkept = _kept(session, record, wish.out)
+    files, unkept = keep(session, record, wish.out)
     if watched.words:
         notes.append(Message("warning", f"GPU memory: {shown(watched.words)}"))
     messages = (*notes, *_failures(ran.failures, record), *_stop(ran.is_interrupted, record), *unkept)
@@ -198,25 +195,8 @@ def _wanted(session: Session, profile: Profile, wish: Wish, base: str, ladder: t
         prompt_tokens=wish.lengths[0],
         output_tokens=wish.lengths[1],
         label=wish.label if wish.label is not None else profile.name,
-        salt=_salt(session),
+        salt=salt(session),
     )
-
-
-def _salt(session: Session) -> bytes:
-    """A secret of this machine's; where none can be kept, one for this run."""
-    file = folder(session) / "salt"
-    try:
-        kept = own_file.read(file)
-        if kept is None:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            kept = secrets.token_bytes(_SALT_BYTES)
-            own_file.put(file, kept)
-    except (OSError, FileError):
-        return secrets.token_bytes(_SALT_BYTES)
-    return kept
-
-
-_SALT_BYTES = 16
 
 
 # What a person must know.
@@ -260,159 +240,3 @@ def _stop(is_interrupted: bool, record: Record) -> Iterator[Message]:  # noqa: F
     if is_interrupted:
         left = record.ladder[len(record.rungs) :]
         yield Message("problem", f"stopped at concurrency {left[0]}; the rungs before it are kept")
-
-
-# Files.
-
-
-def folder(session: Session) -> Path:
-    """Where records lie."""
-    return session.state / "bench"
-
-
-def _kept(session: Session, record: Record, out: Path | None) -> tuple[list[Path], list[Message]]:
-    """The files that hold it now, and what kept it from others: what took minutes to measure is shown all the same."""
-    raw = dumped(record)
-    usual = folder(session) / f"{record.id}.json"
-    kept, unkept = [], []
-    for file in (usual, *([out.absolute()] if out is not None else [])):
-        try:
-            _write(file, raw, is_ours=file is usual)
-        except OSError as error:
-            why = disk.file_error(file, error)
-            unkept.append(Message("problem", f"the record is not kept there: {why.message}", _UNKEPT_HINT))
-        else:
-            kept.append(file)
-    return kept, unkept
-
-
-_UNKEPT_HINT = "Its figures are shown here; measure again once that is mended, or with another --out."
-
-
-def _write(file: Path, raw: bytes, *, is_ours: bool) -> None:
-    if not is_ours:
-        file.write_bytes(raw)  # with the mode that the person's files have: there is nothing secret in it
-        return
-    file.parent.mkdir(parents=True, exist_ok=True)
-    own_file.put(file, raw)
-
-
-def _stop_at_unwritable(session: Session, out: Path) -> None:
-    """Before a run of minutes, not after it.
-
-    Raises:
-        UsageError: what stands there is no record.
-        FileError: the folder is not there.
-    """
-    if not out.absolute().parent.is_dir():
-        raise FileError(f"{session.shown(out.absolute().parent)} is no folder", hint="Make it, or name another --out.")
-    raw = disk.read(out).raw
-    if raw is None:
-        return
-    try:
-        loaded(raw, session.shown(out))
-    except DocumentError as error:
-        raise UsageError(f"{session.shown(out)} is no record, and is not overwritten", hint="Name another.") from error
-
-
-def _all(session: Session) -> tuple[list[Record], list[Message]]:
-    """The records that are here, the oldest first, and what is said of files that are none.
-
-    Raises:
-        FileError: one cannot be opened.
-    """
-    found, strange = [], []
-    for file in sorted(folder(session).glob("*.json")):
-        try:
-            found.append(loaded(disk.read(file).raw or b"", session.shown(file)))
-        except DocumentError as error:
-            strange.append(Message("warning", error.message, "Look at it, and move it away."))
-    return found, strange
-
-
-def find(session: Session, name: str) -> Record:
-    """The record of a file, or of an id, the beginning of one, or a label, of which the newest counts.
-
-    Raises:
-        UsageError: there is none, or several begin so.
-        DocumentError: the file is no record.
-        FileError: it cannot be read.
-    """
-    file = Path(name)
-    raw = disk.read(file).raw if file.suffix == ".json" or "/" in name else None
-    if raw is not None:
-        return loaded(raw, session.shown(file))
-    here, _ = _all(session)
-    labelled = [one for one in here if one.label == name]
-    if labelled:
-        return labelled[-1]
-    begun = [one for one in here if one.id.startswith(name)]
-    exact = [one for one in begun if one.id == name] or begun
-    if len(exact) == 1 and name:
-        return exact[0]
-    if exact and name:
-        raise UsageError(f"several records begin with '{on_one_line(name)}'", hint="Give more of the id.")
-    raise UsageError(
-        f"there is no record '{on_one_line(name)}'",
-        hint="`toolsync bench list` names them; a file is named by its path.",
-    )
-
-
-def list_(session: Session) -> Result:
-    """`bench list`: the records that are here. Raises as `find`."""
-    here, strange = _all(session)
-    rows = [
-        {
-            "id": one.id,
-            "label": one.label,
-            "started": one.started,
-            "model": one.target.model,
-            "dialect": one.target.dialect,
-            "ladder": list(one.ladder),
-            "finished": len(one.rungs),
-            "token_source": one.token_source,
-            "gpu_source": one.gpu.source,
-        }
-        for one in here
-    ]
-    return Result("bench list", {"records": rows}, tuple(strange))
-
-
-def show(session: Session, name: str) -> Result:
-    """`bench show`: one record in figures. Raises as `find`."""
-    return Result("bench show", {"run": described(find(session, name))})
-
-
-# In figures.
-
-
-def described(record: Record) -> dict[str, Any]:
-    """A record as JSON values: its rungs in figures, all that stands around them as it is."""
-    whole = asdict(replace(record, rungs=()))
-    output_tokens = record.parameters.output_tokens
-    rungs = [_rung(rung, summary(rung, output_tokens, record.token_source)) for rung in record.rungs]
-    told: dict[str, Any] = _listed({**whole, "rungs": rungs})
-    return told
-
-
-def _rung(rung: Rung, told: Summary) -> dict[str, Any]:
-    gpus = [
-        {**{name: value for name, value in asdict(one).items() if name != "samples"}, "delta_mib": one.delta_mib}
-        for one in rung.gpus
-    ]
-    return {
-        "concurrency": rung.concurrency,
-        "started": rung.started,
-        "ended": rung.ended,
-        **asdict(told),
-        "client": asdict(rung.client),
-        "gpus": gpus,
-        "kv_cache_peak": rung.kv_cache_peak,
-    }
-
-
-def _listed(value: Any) -> Any:
-    """With lists for tuples, as JSON has them."""
-    if isinstance(value, Mapping):
-        return {name: _listed(inner) for name, inner in value.items()}
-    return [_listed(inner) for inner in value] if isinstance(value, Sequence) and not isinstance(value, str) else value

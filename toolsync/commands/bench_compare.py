@@ -10,7 +10,7 @@ from toolsync.bench.comparison import LEAST_EFFECT, Comparison, Row, compared
 from toolsync.bench.condition import Condition, Outcome, outcome, parse
 from toolsync.bench.record import Record
 from toolsync.bench.resampling import RESAMPLES
-from toolsync.commands.bench import find
+from toolsync.commands.bench_records import find
 from toolsync.commands.result import DONE, PROBLEM, Message, Result
 from toolsync.session import Session
 from toolsync.value import frozen

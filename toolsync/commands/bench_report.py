@@ -9,8 +9,8 @@ from typing import Any
 
 from toolsync import disk
 from toolsync.bench.record import Record
-from toolsync.commands.bench import find
 from toolsync.commands.bench_compare import held
+from toolsync.commands.bench_records import find
 from toolsync.commands.result import Message, Result
 from toolsync.errors import FileError, UsageError
 from toolsync.session import Session

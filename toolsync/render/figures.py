@@ -1,15 +1,8 @@
-"""Plots of runs, as SVG for a page: matplotlib draws, and what a page must not hold is taken out of it.
-
-A colour is an attribute of its shape, so that a style sheet can give it another one in the dark. No text from outside
-is drawn.
-"""
+"""Plots of runs: which there are, and what stands on them."""
 
 from __future__ import annotations
 
-import io
-import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from importlib import import_module
 from typing import Any
 
 from toolsync.bench.comparison import METRICS
@@ -27,18 +20,21 @@ from toolsync.bench.outline import (
     ttft_values,
 )
 from toolsync.bench.record import Record, Rung
-from toolsync.errors import UsageError
-from toolsync.render.svg import cleaned
+from toolsync.render.canvas import (
+    AFTER,
+    BAD,
+    BAND,
+    BEFORE,
+    EVEN,
+    GOOD,
+    HEIGHT,
+    Canvas,
+    Figure,
+    Frame,
+    concurrencies,
+    scale,
+)
 from toolsync.value import frozen
-
-INK, FAINT, BAND = "#1f2328", "#d1d9e0", "#eff2f5"
-BEFORE, AFTER = "#b35900", "#0969da"
-GOOD, BAD, EVEN = "#1a7f37", "#d1242f", "#59636e"
-COLOURS = (INK, FAINT, BAND, BEFORE, AFTER, GOOD, BAD, EVEN)
-"""All that are used, as a page in the light has them."""
-
-_WIDTH, _HEIGHT = 4.2, 2.7
-"""In inches: so small that the letters can be read where a telephone's width is all there is."""
 
 
 @frozen
@@ -56,23 +52,6 @@ class Series:
     record: Record
     colour: str = AFTER
     marker: str = "o"
-
-
-@frozen
-class Figure:
-    """A plot.
-
-    Attributes:
-        name: fit for an id.
-        title: what it shows.
-        text: how to read it.
-        svg: an element, without a namespace.
-    """
-
-    name: str
-    title: str
-    text: str
-    svg: str
 
 
 def series(record: Record, baseline: Record | None = None) -> tuple[Series, ...]:
@@ -103,31 +82,6 @@ def figures(drawn: Sequence[Series], prefix: str = "") -> Iterator[Figure]:
         yield draw.lines("cache", "KV cache in use at most", "%", cache_shares, drawn)
 
 
-# The drawing.
-
-_SETTINGS: Mapping[str, Any] = {
-    "svg.fonttype": "none",  # letters, which a reader can search for and enlarge, not their outlines
-    "svg.hashsalt": "toolsync",  # the same figures, the same page
-    "font.size": 9,
-    "axes.edgecolor": EVEN,
-    "axes.labelcolor": INK,
-    "axes.linewidth": 0.7,
-    "axes.grid": True,
-    "axes.grid.axis": "y",
-    "axes.axisbelow": True,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "grid.color": FAINT,
-    "grid.linewidth": 0.6,
-    "text.color": INK,
-    "text.parse_math": False,
-    "xtick.color": EVEN,
-    "xtick.labelcolor": INK,
-    "ytick.color": EVEN,
-    "ytick.labelcolor": INK,
-    "legend.frameon": False,
-    "savefig.transparent": True,
-}
 _READ_BOXES = (
     "Line: the median. Box: the middle half. Whiskers: from the lowest tenth to the highest tenth;"
     " dots: requests beyond them. The scale need not begin at 0."
@@ -136,28 +90,13 @@ _READ_GAPS = _READ_BOXES.replace("requests", "gaps")
 _MOST_DOTS = 1000
 """On each side of the boxes of a figure: a long ladder makes no heavy page."""
 _MOST_NAMED = 8
-_WIDE_RANGE = 12
-_LEAST_MS = 0.01
-"""Lower, a scale in powers of ten would show little else."""
-
-
-@frozen
-class _Frame:
-    """What a figure is called, and how it is laid out; `runs` are named above it where there are several."""
-
-    name: str
-    title: str
-    text: str = ""
-    runs: int = 1
-    panels: int = 1
-    height: float = _HEIGHT
 
 
 class Pen:
-    """Draws with matplotlib, whatever its owner's settings are."""
+    """Draws the kinds of plots."""
 
     def __init__(self, prefix: str = "") -> None:
-        """Load it.
+        """Load what draws.
 
         Args:
             prefix: of the figures' names.
@@ -165,8 +104,7 @@ class Pen:
         Raises:
             UsageError: it is not installed.
         """
-        self._library = library()
-        self._prefix = prefix
+        self._canvas = Canvas(prefix)
 
     def boxes(
         self, name: str, title: str, values: Callable[[Rung], Sequence[float]], drawn: Sequence[Series]
@@ -186,11 +124,11 @@ class Pen:
                         seen += [found.p10, found.p90, *found.beyond]
                 axes.plot([], [], one.marker, color=one.colour, label=one.name)
             axes.set_ylabel("ms")
-            self._scale(axes, seen)
-            _concurrencies(axes, steps)
+            scale(axes, seen)
+            concurrencies(axes, steps)
 
         text = _READ_GAPS if name == "itl" else _READ_BOXES
-        return self._figure(_Frame(name, title, text, runs=len(drawn)), onto)
+        return self._canvas.figure(Frame(name, title, text, runs=len(drawn)), onto)
 
     def lines(
         self, name: str, title: str, unit: str, points: Callable[[Record], Points], drawn: Sequence[Series]
@@ -206,9 +144,9 @@ class Pen:
             axes.set_ylabel(unit)
             top = max((value for known in told for _, value in known), default=0.0)
             axes.set_ylim(0, 1.08 * top or 1.0)
-            _concurrencies(axes, steps)
+            concurrencies(axes, steps)
 
-        return self._figure(_Frame(name, title, runs=len(drawn)), onto)
+        return self._canvas.figure(Frame(name, title, runs=len(drawn)), onto)
 
     def memory(self, drawn: Sequence[Series]) -> Figure:
         """GPU memory over time: one panel above the other."""
@@ -230,8 +168,8 @@ class Pen:
                 panels[0].legend(named.values(), named, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)
 
         text = "Each band is a rung, named by its concurrency; the scale need not begin at 0."
-        height = _HEIGHT * (1 + 0.75 * (len(drawn) - 1))
-        return self._figure(_Frame("memory", "GPU memory in use", text, panels=len(drawn), height=height), onto)
+        height = HEIGHT * (1 + 0.75 * (len(drawn) - 1))
+        return self._canvas.figure(Frame("memory", "GPU memory in use", text, panels=len(drawn), height=height), onto)
 
     def changes(self, rows: Sequence[Mapping[str, Any]], least_effect: float) -> Figure | None:
         """What changed, with its interval, a row for each row of the comparison; None where no change is known."""
@@ -256,65 +194,12 @@ class Pen:
             " Filled: better (green) or worse (red); hollow: no verdict, or no difference shown."
         )
         height = 0.9 + 0.2 * len(known)
-        return self._figure(_Frame("changes", "What changed, and how sure that is", text, height=height), onto)
-
-    def _scale(self, axes: Any, seen: Sequence[float]) -> None:
-        """Around what was seen, in powers of ten where the range is too wide to be seen otherwise."""
-        least = max(_LEAST_MS, min((value for value in seen if value > 0), default=1.0))
-        if not seen or max(seen) <= _WIDE_RANGE * least:
-            room = 0.1 * (max(seen) - min(seen)) if seen else 0
-            axes.set_ylim(*((max(0, min(seen) - room), max(seen) + room) if room else (0, None)))
-            return
-        ticker = import_module("matplotlib.ticker")
-        axes.set_yscale("log", nonpositive="clip")
-        axes.set_ylim(least / 1.3, max(seen) * 1.3)
-        axes.yaxis.set_major_locator(ticker.LogLocator(subs=(1.0, 2.0, 5.0), numticks=12))
-        axes.yaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
-        axes.yaxis.set_minor_formatter(ticker.NullFormatter())
-        axes.yaxis.set_minor_locator(ticker.NullLocator())
-
-    def _figure(self, frame: _Frame, onto: Callable[..., None]) -> Figure:
-        with self._library.rc_context():
-            self._library.rcdefaults()
-            self._library.rcParams.update(_SETTINGS)
-            figure = import_module("matplotlib.figure").Figure(figsize=(_WIDTH, frame.height), layout="constrained")
-            panels = figure.subplots(frame.panels, squeeze=False)[:, 0]
-            onto(*panels)
-            if frame.runs > 1:
-                panels[0].legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=frame.runs)
-            raw = io.BytesIO()
-            figure.savefig(raw, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
-        name = f"{self._prefix}{frame.name}"
-        return Figure(name, frame.title, frame.text, cleaned(raw.getvalue(), name, frame.title))
-
-
-def library() -> Any:
-    """Matplotlib, which says nothing of its own.
-
-    Raises:
-        UsageError: it is not installed.
-    """
-    logging.getLogger("matplotlib").setLevel(logging.ERROR)
-    try:
-        import_module("matplotlib.backends.backend_svg")
-        return import_module("matplotlib")
-    except ImportError as error:
-        raise UsageError(
-            "bench report draws with the library matplotlib, which is not installed",
-            hint="`pipx inject toolsync matplotlib`, or `pip install 'toolsync[report]'`; `bench show` needs none.",
-        ) from error
+        return self._canvas.figure(Frame("changes", "What changed, and how sure that is", text, height=height), onto)
 
 
 def _steps(drawn: Sequence[Series]) -> list[int]:
     """The concurrencies of all runs, each once."""
     return sorted({rung.concurrency for one in drawn for rung in one.record.rungs})
-
-
-def _concurrencies(axes: Any, steps: Sequence[int]) -> None:
-    every = -(-len(steps) // 10) or 1  # more would stand over each other
-    axes.set_xticks(range(0, len(steps), every), [str(step) for step in steps[::every]])
-    axes.set_xlim(-0.6, len(steps) - 0.4)
-    axes.set_xlabel("concurrency")
 
 
 def _rungs(axes: Any, record: Record) -> None:

@@ -12,11 +12,11 @@ from html import escape
 from typing import Any
 
 from toolsync.bench.record import Record
-from toolsync.commands.bench import described
+from toolsync.commands.bench_records import described
 from toolsync.commands.bench_report import MARK, Report, verdicts
 from toolsync.masking import mask_key_shapes, masked, on_one_line
 from toolsync.render import contrast, figures, measurement, page_style
-from toolsync.render.figures import Figure
+from toolsync.render.canvas import Figure
 from toolsync.render.screen import Line, sentence
 from toolsync.value import frozen
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolsync.render.figures import AFTER, BAD, BAND, BEFORE, COLOURS, EVEN, FAINT, GOOD, INK
+from toolsync.render.canvas import AFTER, BAD, BAND, BEFORE, COLOURS, EVEN, FAINT, GOOD, INK
 
 DARK = {
     INK: "#e6edf3",
