@@ -118,6 +118,43 @@ def test_a_login_of_a_tools_own_is_no_leak_until_others_can_read_it(furnished: M
     assert furnished.toolsync("check").code == 1
 
 
+@pytest.mark.usefixtures("open_folders")
+def test_a_copy_that_stays_is_shut_at_once_and_asked_about_once(furnished: Machine) -> None:
+    furnished.write(".cline/data/secrets.json", "{}")
+    furnished.toolsync("apply", "--yes", "--no-ping", "--tool", "cline", "--allow-plaintext")
+    (furnished.home / ".cline/data/secrets.json").chmod(0o644)
+    furnished.write(".claude/settings.json", json.dumps(SETTINGS, indent=2))
+    ran = furnished.toolsync("check", "--fix", "--yes", "--no-ping")
+    assert ran.code == 0
+    assert "planning again" not in ran.err
+    assert "Nothing to change." not in ran.out
+    assert "~/.cline/data/secrets.json: shut to all but you" in ran.out
+    assert "Cline: gets the key another way" not in ran.out
+    assert (furnished.home / ".cline/data/secrets.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_lines_for_git_are_added_once_and_asked_about_once(furnished: Machine) -> None:
+    Home(furnished.home).repository("project")
+    furnished.profile(
+        '[profiles.work.tool.settings-json]\npaths = ["~/project/settings.json"]\nkey_way = "plaintext"\n'
+    )
+    plain = ("--tool", "settings-json", "--allow-plaintext", "--no-ping", "--yes")
+    furnished.write("project/.gitignore", "/settings.json\n/.toolsync-*.tmp\n")
+    assert furnished.toolsync("apply", *plain).code == 0
+    furnished.write("project/.gitignore", "")
+    furnished.write("project/.env", f"K={KEY}\n")
+    ran = furnished.toolsync("check", "--fix", "--yes", "--no-ping")
+    assert "planning again" not in ran.err
+    assert "can be mended" not in ran.out
+    assert {"/settings.json", "/.env"} <= set(furnished.read("project/.gitignore").splitlines())
+
+
+def test_without_a_profile_the_way_to_one_is_said(furnished: Machine) -> None:
+    (furnished.home / ".config/toolsync/profile.toml").unlink()
+    furnished.write(".claude/settings.json", json.dumps(SETTINGS))
+    assert "`toolsync init`" in furnished.toolsync("check").out
+
+
 def test_a_key_does_not_go_into_the_keyring_where_its_tool_cannot_be_applied(furnished: Machine) -> None:
     furnished.profile(base_url="http://127.0.0.1:9")
     assert isinstance(furnished.vault, MemoryVault)

@@ -92,8 +92,8 @@ def _mended(session: Session, checked: Checked, options: Options, *, ping: bool,
 
     def execute(planned: Plan) -> Result:
         if planned.is_nothing:
-            nothing = Message("note", "nothing of this can be mended from here")
-            return command.result(session, seen[-1], messages=(*planned.messages, nothing))
+            nothing = [Message("note", "nothing of this can be mended from here")] if seen[-1].leaks else []
+            return command.result(session, seen[-1], messages=(*planned.messages, *nothing))
         fixed = mending.execute(session, planned)
         after = run.session()
         return command.result(after, command.check(after, options), fixed, planned.messages)

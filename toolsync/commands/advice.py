@@ -33,7 +33,9 @@ def _away(session: Session, one: Finding) -> str:
 
 def _by_kind(session: Session, one: Finding) -> str:
     if one.kind == "tool" and is_kept(one.secret):
-        return f"`toolsync apply --tool {one.tool}` lets the tool get the key another way, where it can."
+        return "`toolsync check --fix` lets the tool get the key another way where it can, and shuts the file."
+    if one.kind == "tool" and not session.config.exists():
+        return "With a profile for its gateway (`toolsync init`), `toolsync check --fix` moves it into the keyring."
     if one.kind == "own":
         return "Take it out of that file: toolsync itself never needs it there."
     return _ADVICE.get(one.kind, "Take it out of that file.").format(file=session.shown(one.file))

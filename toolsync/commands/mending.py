@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from toolsync.errors import (
     ToolsyncError,
 )
 from toolsync.masking import Secret
+from toolsync.plan import FilePlan
 from toolsync.profile import KeyRef
 from toolsync.session import Session
 from toolsync.transaction import Write
@@ -126,7 +127,7 @@ def plan(session: Session, checked: Checked, *, ping: bool) -> Plan:
     moved = _moved(session, checked)
     tools = tuple(dict.fromkeys(one.tool for one in mended_by("apply")))
     applied, messages = _applied(session, tools, moved, options)
-    written = {file.path for file in applied.files if file.is_change} if applied else set()
+    written = {file.path: file for file in applied.files if not file.is_nothing} if applied else {}
     shut = {real: one for one in mended_by("mode") if str(real := disk.resolve(one.file)) not in written}
     statuses = ((real, checked.looking.status(one.file)) for real, one in shut.items())
     return Plan(
@@ -161,8 +162,8 @@ def _applied(
     good: list[str] = []
     for tool in tools:
         try:
-            apply.plan(session, _wish([tool]), options)
-            good.append(tool)
+            if _is_given_otherwise(apply.plan(session, _wish([tool]), options)):
+                good.append(tool)
         except ToolsyncError as error:
             messages.append(Message("warning", f"{tool} keeps the key in clear: {error.message}", error.hint))
     if not good:
@@ -173,12 +174,17 @@ def _applied(
     return planned, messages
 
 
+def _is_given_otherwise(planned: ApplyPlan) -> bool:
+    """Whether a value changes, or somebody must be told why none does: modes and ignore files are shut without it."""
+    return bool(planned.skipped) or any(file.is_change and file.format != "gitignore" for file in planned.everything)
+
+
 def _wish(tools: Sequence[str]) -> Wish:
     return Wish(None, tuple(tools), allow_plaintext=False, fix_gitignore=True)
 
 
-def _ignored(findings: Sequence[Finding], written: set[str]) -> Iterator[Ignoring]:
-    """The lines that keep files out of git, by ignore file; without files that `apply` sees to."""
+def _ignored(findings: Sequence[Finding], written: Mapping[str, FilePlan]) -> Iterator[Ignoring]:
+    """The lines that keep files out of git, by ignore file; without files that `apply` sees to, which writes first."""
     by_file: dict[Path, list[str]] = {}
     for one in findings:
         real = disk.resolve(one.file)
@@ -187,25 +193,34 @@ def _ignored(findings: Sequence[Finding], written: set[str]) -> Iterator[Ignorin
             by_file.setdefault(ignore_file, []).extend(gitguard.lines(real))
     for ignore_file, lines in by_file.items():
         snapshot = disk.read(ignore_file, within=gitguard.left(ignore_file))
+        applied = written.get(str(snapshot.real))
+        raw = snapshot.raw if applied is None else (applied.after or "").encode()
         try:
-            after = document.parse(snapshot.raw or b"", "gitignore")
+            after = document.parse(raw or b"", "gitignore")
             missing = [line for line in dict.fromkeys(lines) if line not in after.data]
             for line in missing:
                 after = after.set((line,), True)  # noqa: FBT003  what an ignore file holds at a pattern
         except DocumentError:
             continue
         if missing:
-            write = Write(snapshot.real, snapshot.sha256, after.text.encode())
+            write = Write(snapshot.real, None if raw is None else disk.digest(raw), after.text.encode())
             yield Ignoring(ignore_file, tuple(missing), write)
 
 
 def described(session: Session, planned: Plan) -> dict[str, Any]:
     """The plan as data, for a person to say yes to."""
     key = [("key", str(planned.moved.reference))] if planned.moved else []
-    modes = [("mode", session.shown(one.real)) for one in planned.shut]
+    modes = [("mode", session.shown(path)) for path in _shut_of(planned)]
     lines = [("ignore", f"{session.shown(one.file)}: {', '.join(one.lines)}") for one in planned.ignored]
     applied = apply.described(session, planned.applied) if planned.applied and not planned.applied.is_nothing else None
     return {"steps": [{"what": what, "shown": shown} for what, shown in (*key, *modes, *lines)], "apply": applied}
+
+
+def _shut_of(planned: Plan) -> Iterator[Path]:
+    """The files that are shut to others, by us or by what is applied."""
+    yield from (one.real for one in planned.shut)
+    if planned.applied is not None:
+        yield from (Path(file.path) for file in planned.applied.files if file.is_readable and not file.is_change)
 
 
 def execute(session: Session, planned: Plan) -> list[dict[str, Any]]:

@@ -47,8 +47,8 @@ def mending_lines(data: Mapping[str, Any]) -> Iterator[Line]:
 
 _STEPS = {
     "key": "{}: the key goes into the keyring",
-    "mode": "{}: shut to all but you",
-    "ignore": "added to {}",
+    "mode": "{}: will be shut to all but you",
+    "ignore": "to be added to {}",
 }
 
 
