@@ -216,6 +216,19 @@ def looks_at_variables(reader: Reader) -> bool:
     return any(slot.kind == "variable" for question in asked for slot in reader.questions[question])
 
 
+def variables_of(tool: Tool, reader: Reader, question: str) -> tuple[str, ...]:
+    """The variables that may answer the question of themselves: asked for by name, or as a part of the environment."""
+    mounts = {layer.at for layer in tool.layers if layer.kind == "environment"}
+    found: list[str] = []
+    for slot in reader.questions.get(question, ()):
+        mount, _, name = slot.text.rpartition(".")
+        if slot.kind == "variable" and not _QUESTION.search(slot.text):
+            found.append(slot.text)
+        elif slot.kind == "path" and mount in mounts:
+            found.append(name)
+    return tuple(found)
+
+
 def _disagreement(answers: Sequence[Answer], is_ours: Mapping[str, bool]) -> Iterator[Conflict]:
     """The conflict of answers that must come from one slot, and do not; about the one that is not ours."""
     given = [answer for answer in answers if answer.value]

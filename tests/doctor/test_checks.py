@@ -832,6 +832,35 @@ ROWS: dict[str, dict[str, Row]] = {
         "set in a startup file since": Row(
             [("env_not_refreshed", "sure")], {**settings(), ".zshenv": "\nexport DEMO_KEY=x\n"}, says="~/.zshenv:2"
         ),
+        "an address and a key of a tool that is set by variables alone": Row(
+            [("env_not_refreshed", "sure")],
+            {".bashrc": f"export ANTHROPIC_AUTH_TOKEN={KEY}\nexport ANTHROPIC_BASE_URL={ROOT}\n"},
+            tool="claude-code",
+            says="~/.bashrc:2 sets ANTHROPIC_BASE_URL, and this environment, which is older, does not have it",
+        ),
+        "a key of a tool that is set by variables alone": Row(
+            [("env_not_refreshed", "sure")],
+            {".config/fish/config.fish": f"set -gx ANTHROPIC_API_KEY {KEY}\n"},
+            tool="claude-code",
+            says="~/.config/fish/config.fish:1 sets ANTHROPIC_API_KEY",
+        ),
+        "variables that are there": Row(
+            NONE,
+            {".bashrc": f"export ANTHROPIC_AUTH_TOKEN={KEY}\nexport ANTHROPIC_BASE_URL={ROOT}\n"},
+            {"ANTHROPIC_AUTH_TOKEN": KEY, "ANTHROPIC_BASE_URL": ROOT},
+            tool="claude-code",
+        ),
+        "variables of a function, which is called when it is wanted": Row(
+            NONE, {".bashrc": f"via() {{\n  export ANTHROPIC_BASE_URL={ROOT}\n}}\n"}, tool="claude-code"
+        ),
+        "variables that the tool's own file outdoes": Row(
+            NONE,
+            {
+                **claude(ANTHROPIC_BASE_URL=ROOT, ANTHROPIC_AUTH_TOKEN=KEY),
+                ".bashrc": "export ANTHROPIC_BASE_URL=http://x\nexport ANTHROPIC_API_KEY=y\n",
+            },
+            tool="claude-code",
+        ),
     },
 }
 CASES = {f"{check}: {name}": (check, row) for check, rows in ROWS.items() for name, row in rows.items()}

@@ -14,6 +14,7 @@ from tests.doctor.cases import Diagnosed, diagnosed, realised, run
 from tests.doctor.home import Home
 from tests.doctor.test_checks import cline
 from tests.doctor.test_well import KEY, case, chat, ok
+from toolsync.commands.doctor import Options, doctor
 from toolsync.doctor.look import here
 from toolsync.probe import talk
 from toolsync.probe.network import Network
@@ -143,3 +144,26 @@ def test_a_profile_that_cannot_be_read_is_said_in_the_language_too(tmp_path: Pat
     assert "警告：" in out
     assert "profiles.work.base_url: 地址不以 https:// 或 http:// 开头" in out
     assert "profiles.work.base_url: the address does not start with https:// or http://" in english
+
+
+ALONE: dict[str, tuple[dict[str, str], dict[str, str], list[str]]] = {
+    "nothing at all": ({}, {}, []),
+    "its address in the environment": ({"ANTHROPIC_BASE_URL": "http://127.0.0.1:9"}, {}, ["claude-code"]),
+    "its address in a startup file": (
+        {},
+        {".zshrc": "export ANTHROPIC_BASE_URL=http://127.0.0.1:9\n"},
+        ["claude-code"],
+    ),
+    "an address that is emptied there": ({}, {".zshrc": "export ANTHROPIC_BASE_URL=\n"}, []),
+    "a key, which many tools look at": ({"OPENAI_API_KEY": KEY}, {}, []),
+}
+
+
+@pytest.mark.parametrize(("environ", "files", "expected"), ALONE.values(), ids=ALONE)
+def test_a_tool_that_only_variables_speak_of_is_looked_at(
+    tmp_path: Path, environ: dict[str, str], files: dict[str, str], expected: list[str]
+) -> None:
+    home = Home(tmp_path, {"PATH": "/nowhere", **environ}, profile=None)
+    home.write(files)
+    data = doctor(home.session(), Options(is_offline=True)).data
+    assert [one["tool"] for one in data["tools"]] == expected

@@ -26,6 +26,7 @@ from toolsync.registry import Known
 from toolsync.sentence import reported, say, tell
 from toolsync.session import Session
 from toolsync.tool import Tool
+from toolsync.trace import variables_of
 from toolsync.value import frozen
 
 if TYPE_CHECKING:
@@ -130,7 +131,28 @@ def _chosen(world: World, known: Known, options: Options) -> list[Tool]:
     if options.tools:
         return [registry.named(known, name) for name in dict.fromkeys(options.tools)]
     places, remembered = world.session.places, remembered_tools(world.memory)
-    return [tool for tool in known.values() if tool.name in remembered or registry.is_installed(tool, places)]
+    found = [
+        tool
+        for tool in known.values()
+        if tool.name in remembered
+        or registry.is_installed(tool, places)
+        or any(map(places.environ.get, _addressed(tool)))
+    ]
+    return found or _set_at_start(world, known)
+
+
+def _set_at_start(world: World, known: Known) -> list[Tool]:
+    """Where no tool is found: those whose address a startup file sets, as for an editor's plugin or `npx`."""
+    tools = {tool.name: names for tool in known.values() if (names := _addressed(tool))}
+    told = {line.name for line in world.startup_lines if not line.is_empty} if tools else set()
+    return [known[name] for name, names in tools.items() if names & told]
+
+
+def _addressed(tool: Tool) -> set[str]:
+    """The variables that give the tool its address by themselves: whoever sets one means this tool."""
+    if tool.store:
+        return set()
+    return {name for reader in tool.readers for name in variables_of(tool, reader, "base_url")}
 
 
 def _exit_code(states: Collection[State]) -> int:
