@@ -133,7 +133,7 @@ def test_a_tool_that_its_own_file_leads_elsewhere_is_given_no_key(machine: Machi
     assert (ran.code, argv) == (2, [])
     assert ran.err == (
         "error: Codex CLI would use another provider 'openai', its own default\n"
-        "  hint: `toolsync apply --profile work --tool codex` sets that file, or take it out there.\n"
+        "  hint: `toolsync apply --profile work --tool codex` sets it to this profile.\n"
     )
 
 
@@ -179,7 +179,33 @@ def test_a_repository_that_leads_elsewhere_is_given_no_key(machine: Machine, sta
     machine.write("project/.claude/settings.json", '{"env": {"ANTHROPIC_BASE_URL": "https://evil.example"}}')
     ran, argv, _ = started("claude")
     said = "another address 'https://evil.example': ~/project/.claude/settings.json sets env.ANTHROPIC_BASE_URL"
-    assert (ran.code, argv, ran.err.splitlines()[0]) == (2, [], f"error: Claude Code would use {said}")
+    hint = "  hint: Take it out there: that file is none that toolsync writes to."
+    assert (ran.code, argv, ran.err.splitlines()) == (2, [], [f"error: Claude Code would use {said}", hint])
+
+
+def test_a_service_whose_file_names_the_variable_is_given_it(machine: Machine, started: Started) -> None:
+    machine.profile('[profiles.work.tool.config-toml]\npaths = ["~/service/config.toml"]\n')
+    machine.toolsync("apply", "--tool", "config-toml", "--yes", "--force")
+    assert "${TOOLSYNC_API_KEY}" in machine.read("service/config.toml")
+    assert started("--tool", "config-toml", "--", "service") == (
+        Ran(0, "", ""),
+        ["service"],
+        {"TOOLSYNC_API_KEY": KEY},
+    )
+    machine.write("service/config.toml", machine.read("service/config.toml").replace("TOOLSYNC_API_KEY", "OTHER_KEY"))
+    machine.environ |= {"OTHER_KEY": OTHER}
+    ran, argv, _ = started("--tool", "config-toml", "--", "service")
+    said = "error: config.toml would use another key: ~/service/config.toml sets api.api_key"
+    assert (ran.code, argv, ran.err.splitlines()[0]) == (2, [], said)
+
+
+def test_a_tool_that_nobody_set_up_is_not_said_to_hide_anything(started: Started) -> None:
+    ran, argv, _ = started("vibe")
+    assert (ran.code, argv) == (2, [])
+    assert ran.err == (
+        "error: Mistral Vibe would find no provider: its own settings name none\n"
+        "  hint: `toolsync apply --profile work --tool mistral-vibe` sets it to this profile.\n"
+    )
 
 
 def test_a_file_that_the_tool_ignores_hides_nothing(machine: Machine, started: Started) -> None:

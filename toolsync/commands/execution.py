@@ -23,6 +23,7 @@ from toolsync.commands.environment import (
 from toolsync.commands.result import Message
 from toolsync.commands.tracing import called, layer_trees
 from toolsync.doctor.layers import own_files
+from toolsync.doctor.references import expanded
 from toolsync.document import MISSING, Document, parse_path
 from toolsync.document import data as _data
 from toolsync.errors import DocumentError, PlanRefusedError
@@ -126,7 +127,7 @@ def _heeded(
         plans = {overlay: _as_it_is(tool, overlay, path, wish) for overlay, path in files.items() if path is not None}
         trees = layer_trees(seen, tool, plans)
         for reader in _started_here(tool):
-            found = answers(reader, trees, told)
+            found = {name: _expanded(tool, answer, told) for name, answer in answers(reader, trees, told).items()}
             edits_of = {overlay: plan.edits.get((tool.name, overlay), ()) for overlay, plan in plans.items()}
             amiss = conflicts(reader, found, trees, edits_of)
             if variables:
@@ -137,6 +138,11 @@ def _heeded(
             for variable in variables:
                 kept[variable] = kept[variable] or _counts(reader, variable, found, trees)
     return list(dict.fromkeys(messages)), [variable for variable, counts in kept.items() if counts]
+
+
+def _expanded(tool: Tool, answer: Answer, told: Mapping[str, str]) -> Answer:
+    """The answer with the variables filled in that its file names, as the tool does it: ours among them."""
+    return replace(answer, value=expanded(answer.value, tool.request.references, told)[0]) if answer.file else answer
 
 
 def _all_ways(session: Session, profile: Profile, tool: Tool, facts_of: Callable[..., Facts]) -> Facts:
@@ -196,8 +202,8 @@ def _judged(
     session: Session, profile: Profile, tool: Tool, reader: Reader, found: Sequence[Conflict]
 ) -> Iterator[Message]:
     """What keeps the tool from using our variables: said, or where the key is at stake refused."""
-    hint = f"`toolsync apply --profile {profile.name} --tool {tool.name}` sets that file, or take it out there."
     for conflict in found:
+        hint = _way_out(profile, tool, conflict.answer)
         text = _told(session, tool, reader, conflict)
         decides = conflict.question in {"base_url", *CREDENTIALS, *reader.expect}
         if conflict.is_foreign_credential or decides:
@@ -205,9 +211,19 @@ def _judged(
         yield Message("warning", text, hint)
 
 
+def _way_out(profile: Profile, tool: Tool, answer: Answer) -> str:
+    """What lets the tool use our variables: `apply` writes to the tool's own files, and to no others."""
+    apply = f"`toolsync apply --profile {profile.name} --tool {tool.name}` sets"
+    if answer.file and not answer.overlay:
+        return "Take it out there: that file is none that toolsync writes to."
+    return f"{apply} that file, or take it out there." if answer.file else f"{apply} it to this profile."
+
+
 def _told(session: Session, tool: Tool, reader: Reader, conflict: Conflict) -> str:
     answer, name = conflict.answer, called(tool, reader)
     what = {"base_url": "address", "key": "key", "x_key": "key"}.get(conflict.question, conflict.question)
+    if not answer.value and conflict.question in reader.expect:
+        return f"{name} would find no {what}: its own settings name none"
     if not answer.value:
         return f"{name} would find no {what}: a file of its own hides the variable"
     is_secret = what in ("key", "headers") or looks_secret(answer.slot)
