@@ -6,14 +6,19 @@ import base64
 import bz2
 import errno
 import gzip
+import html
 import json
 import lzma
 import os
+import re
+import shlex
 import socket
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -305,6 +310,60 @@ def test_a_key_of_three_thousand_characters_is_found_wherever_it_is_cut(cut: int
     pieces = [text[: 9000 + cut], text[9000 + cut :]]
     spots = Finder([Known("a", key)]).spots(pieces)
     assert [(spot.line, spot.hit.spelling) for spot in spots] == [(2, "base64"), (3, "as it is")]
+
+
+SPECIAL = [
+    pytest.param("gw-8fJ2/kQ+zP0w==", id="base64's own"),
+    pytest.param("a1'b2\"c3`d4\\\\e5", id="quotes and backslashes"),
+    pytest.param("a1''\"\"b2``$(id)&<c>", id="quotes side by side, and markup"),
+    pytest.param("p%41;q%2B&x;r{7}!~", id="what looks escaped already"),
+]
+
+
+def _in_any_format(key: str) -> Mapping[str, str]:
+    """How programs write a key."""
+    twice = json.dumps(json.dumps(key))
+    return {
+        "as it is": key,
+        "JSON, three times": json.dumps(twice),
+        "JSON of .NET": "".join(f"\\u{ord(one):04X}" if not one.isalnum() else one for one in key),
+        "JSON of PHP": json.dumps(key).replace("/", "\\/"),
+        "HTML": html.escape(key),
+        "HTML by number": "".join(f"&#{ord(one)};" if not one.isalnum() else one for one in key),
+        "an address": quote(key, safe=""),
+        "an address, but slashes": quote(key),
+        "an address in an address": quote(quote(key, safe=""), safe=""),
+        "a shell": shlex.quote(key),
+        "PowerShell, YAML": "'" + key.replace("'", "''") + "'",
+        "CSV": '"' + key.replace('"', '""') + '"',
+        "backslashes": re.sub(r"([^A-Za-z0-9])", r"\\\1", key),
+    }
+
+
+@pytest.mark.parametrize("key", SPECIAL)
+def test_a_key_with_special_characters_is_found_in_every_format(key: str) -> None:
+    finder = Finder([Known("a", key)])
+    texts = _in_any_format(key)
+    assert {way: len(finder.hits(f"x {text} y".encode())) for way, text in texts.items()} == dict.fromkeys(texts, 1)
+
+
+def test_a_key_of_nothing_but_special_characters_takes_no_time() -> None:
+    finder = Finder([Known("a", "k" + "\\'`\"$" * 60)])
+    began = time.process_time()
+    for text in (b"\\" * 200_000 + b"'`" * 100_000, b"k" + b"\\'`\"$" * 59 + b"'" * 100_000, b"k" + b"'" * 200_000):
+        assert finder.hits(text + b"k") == []
+    assert time.process_time() - began < 2
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n    ", "\\n"])
+@pytest.mark.parametrize("width", [60, 64, 76])
+@pytest.mark.parametrize("count", [40, 160, 3000])
+def test_an_encoding_may_be_broken_into_lines(count: int, width: int, end: str) -> None:
+    key = drawn("gw-", count)
+    for encoded in (base64.b64encode(f"me:{key}".encode()).decode(), key.encode().hex()):
+        lines = (encoded[at : at + width] for at in range(0, len(encoded), width))
+        hits = Finder([Known("a", key)]).hits(f"x: {end.join(lines)}\n".encode())
+        assert [hit.spelling for hit in hits] == ["base64" if encoded[:2] == "bW" else "hexadecimal"]
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-8-sig", "utf-8"])

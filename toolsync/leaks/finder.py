@@ -66,9 +66,11 @@ class Finder:
         for one in known:
             for needle, spelling in one.needles():
                 self._needles.setdefault(needle, (one, spelling))
+        self._patterns = [(one, pattern) for one in known for pattern in one.patterns()]
         self._shapes = [(tuple(start.encode() for start in shape.start), shape) for shape in shapes]
         self._begins = _Begins({start for starts, _ in self._shapes for start in starts})
-        self._overlap = max([_LONGEST_SHAPE + _REMARK, *map(len, self._needles)])
+        longest = (pattern.longest for _, pattern in self._patterns)
+        self._overlap = max([_LONGEST_SHAPE + _REMARK, *map(len, self._needles), *longest])
 
     def spots(self, pieces: Iterable[bytes]) -> Iterator[Spot]:
         """Every secret in a text, in order, with its line.
@@ -112,6 +114,9 @@ class Finder:
                 if not known.is_word or _stands_alone(window, start, end):
                     yield Hit(start, end, known, known.value, spelling)
                 start = window.find(needle, end)
+        for known, pattern in self._patterns:
+            for start, end, spelling in pattern.found(window):
+                yield Hit(start, end, known, known.value, spelling)
 
     def _shaped(self, window: bytes) -> Iterator[Hit]:
         end = 0
