@@ -125,7 +125,10 @@ def spelled(key: str) -> Iterator[str]:
 
 
 def encoded(raw: bytes) -> Iterator[str]:
-    """The key in base64, which has three forms by what stands before (`Basic` puts a user's name there), and in hex."""
+    """The key in base64, which has three forms by what stands before (`Basic` puts a user's name there), and in hex.
+
+    And with every character escaped, which is needless, and done all the same.
+    """
     from base64 import b64encode
 
     for before in range(3):
@@ -135,3 +138,5 @@ def encoded(raw: bytes) -> Iterator[str]:
         yield form.replace("+", "-").replace("/", "_")
     yield raw.hex()
     yield raw.hex().upper()
+    for escape in ("%{:02X}", "%{:02x}", "%25{:02X}", "\\x{:02x}", "\\u{:04x}", "&#{};", "&#x{:X};"):
+        yield "".join(map(escape.format, raw))
