@@ -233,6 +233,23 @@ def test_a_tool_that_is_applied_is_given_nothing_that_its_file_hides(machine: Ma
     assert started("claude")[1:] == (["claude"], {})
 
 
+@pytest.mark.parametrize(("tool", "program", "has_undo"), [("claude-code", "claude", True), ("codex", "codex", False)])
+def test_a_tool_that_would_ask_in_vain_is_not_started(
+    machine: Machine, started: Started, tool: str, program: str, has_undo: bool
+) -> None:
+    machine.toolsync("apply", "--tool", tool, "--yes", "--force")
+    machine.profile(key="age:~/key.age")
+    ran, argv, _ = started(program)
+    assert (ran.code, argv) == (2, [])
+    assert "asks `toolsync key print` for the key itself, with nobody there to type the passphrase" in ran.err
+    assert (f"`toolsync undo --tool {tool}`" in ran.err) == has_undo
+    machine.profile(key="age:~/key.age#env:PHRASE")
+    assert "nobody there" not in started(program)[0].err
+    machine.toolsync("undo", "--yes")
+    machine.profile(key="age:~/key.age")
+    assert "nobody there" not in started(program)[0].err
+
+
 def test_a_file_that_cannot_be_read_is_named(machine: Machine, started: Started) -> None:
     machine.write(".claude/settings.json", "{")
     ran, argv, _ = started("claude")

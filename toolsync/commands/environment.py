@@ -92,7 +92,12 @@ def takes(session: Session, profile: Profile, tool: Tool) -> bool:
     """Whether the tool takes anything from its environment; no key is looked up for that."""
     if is_off(profile, tool) or tool.store or not is_served(session, profile, tool):
         return False
-    return bool(tool.environment or _mounts(tool)) or by_variable(profile, tool)
+    return by_itself(tool) or by_variable(profile, tool)
+
+
+def by_itself(tool: Tool) -> bool:
+    """Whether variables lead the tool to gateway and key without a file of its own."""
+    return bool(tool.environment or _mounts(tool))
 
 
 def is_off(profile: Profile, tool: Tool) -> bool:

@@ -11,6 +11,7 @@ from toolsync.commands.delivery import delivery
 from toolsync.commands.environment import (
     Variable,
     anybodys,
+    by_itself,
     demanded,
     filling,
     is_off,
@@ -33,6 +34,7 @@ from toolsync.overlay import edits
 from toolsync.plan import FilePlan
 from toolsync.profile import Profile
 from toolsync.registry import Known
+from toolsync.secret.reference import needs_person
 from toolsync.session import Session
 from toolsync.tool import Layer, Reader, Tool
 from toolsync.trace import CREDENTIALS, Answer, Conflict, Tree, answers, conflicts, looks_at_variables
@@ -66,7 +68,7 @@ def start(session: Session, name: str | None, argv: Sequence[str], tool: str | N
     Raises:
         ProfileError, SecretError: the profile or its key cannot be had.
         UsageError: the tool is unknown, or takes nothing from its environment.
-        PlanRefusedError: by its own files it would ask another gateway, or send another key.
+        PlanRefusedError: by its own files it would ask another gateway, send another key, or ask for it in vain.
         DocumentError, FileError: one of those cannot be read.
     """
     profile, known = session.profiles().get(name), registry.tools(session.config.parent)
@@ -79,6 +81,7 @@ def start(session: Session, name: str | None, argv: Sequence[str], tool: str | N
         return _started(session, argv, ())
     if not is_served(session, profile, found):
         return _started(session, argv, (), [Message("warning", f"{unserved(found)}: it runs as without toolsync")])
+    _stop_at_silence(session, profile, found)
     variables = taken(session, profile, found) if takes(session, profile, found) else ()
     messages, needed = _heeded(session, profile, found, variables)
     return _started(session, argv, needed, messages)
@@ -119,25 +122,62 @@ def _heeded(
         PlanRefusedError: see `start`.
     """
     told = _with(session.places.environ, variables)
-    seen = replace(session, places=replace(session.places, environ=told))
     wish = _all_ways(session, profile, tool, filling if variables else outline)
     messages: list[Message] = []
     kept = dict.fromkeys(variables, False)
+    for seen in _seen(session, profile, tool, told, wish):
+        amiss: Sequence[Conflict] = seen.conflicts
+        if variables:
+            amiss = [one for one in amiss if not _is_given_otherwise(one, seen.answers)]
+            messages += _judged(session, profile, tool, seen.reader, amiss)
+        else:
+            messages += _left_alone(session, profile, tool, seen.reader, amiss)
+        for variable in variables:
+            kept[variable] = kept[variable] or _counts(seen.reader, variable, seen.answers, seen.trees)
+    return list(dict.fromkeys(messages)), [variable for variable, counts in kept.items() if counts]
+
+
+@frozen
+class _Seen:
+    """What one program of a tool makes of its files: its answers, where they come from, and which are not ours."""
+
+    reader: Reader
+    trees: Sequence[Tree]
+    answers: Mapping[str, Answer]
+    conflicts: Sequence[Conflict]
+
+
+def _seen(session: Session, profile: Profile, tool: Tool, told: Mapping[str, str], wish: Facts) -> Iterator[_Seen]:
+    """What each program that people start makes of its files, each set of them, in that environment."""
+    seen = replace(session, places=replace(session.places, environ=told))
     for files in own_files(session, tool, profile.tool.get(tool.name, {}).get("paths", ())):
         plans = {overlay: _as_it_is(tool, overlay, path, wish) for overlay, path in files.items() if path is not None}
         trees = layer_trees(seen, tool, plans)
+        edits_of = {overlay: plan.edits.get((tool.name, overlay), ()) for overlay, plan in plans.items()}
         for reader in _started_here(tool):
             found = {name: _expanded(tool, answer, told) for name, answer in answers(reader, trees, told).items()}
-            edits_of = {overlay: plan.edits.get((tool.name, overlay), ()) for overlay, plan in plans.items()}
-            amiss = conflicts(reader, found, trees, edits_of)
-            if variables:
-                amiss = [one for one in amiss if not _is_given_otherwise(one, found)]
-                messages += _judged(session, profile, tool, reader, amiss)
-            else:
-                messages += _left_alone(session, profile, tool, reader, amiss)
-            for variable in variables:
-                kept[variable] = kept[variable] or _counts(reader, variable, found, trees)
-    return list(dict.fromkeys(messages)), [variable for variable, counts in kept.items() if counts]
+            yield _Seen(reader, trees, found, conflicts(reader, found, trees, edits_of))
+
+
+def _stop_at_silence(session: Session, profile: Profile, tool: Tool) -> None:
+    """Let a tool pass that gets its key: one that asks for it itself has nobody there to type a passphrase.
+
+    Raises:
+        PlanRefusedError: it would ask in vain.
+    """
+    if not needs_person(profile.key) or "command" not in tool.key:
+        return
+    told = session.places.environ
+    for seen in _seen(session, profile, tool, told, _all_ways(session, profile, tool, outline)):
+        amiss = {conflict.question for conflict in seen.conflicts}
+        if any(seen.answers[name].file and name not in amiss for name in CREDENTIALS & seen.answers.keys()):
+            undo = f"; or `toolsync undo --tool {tool.name}`: `exec` gives it the key itself then"
+            raise PlanRefusedError(
+                f"{called(tool, seen.reader)} asks `toolsync key print` for the key itself, with nobody there to type "
+                f"the passphrase of {profile.key}",
+                hint=f"Let the profile say where the passphrase is to be had (`{profile.key}#systemd:NAME`, "
+                f"`…#command:LINE`){undo if by_itself(tool) else ''}.",
+            )
 
 
 def _expanded(tool: Tool, answer: Answer, told: Mapping[str, str]) -> Answer:

@@ -79,6 +79,11 @@ def passphrase_of(
     return Secret(text)
 
 
+def needs_person(reference: KeyRef) -> bool:
+    """Whether somebody must be there to type a passphrase whenever the key is looked up."""
+    return reference.kind == "age" and "#" not in reference.name
+
+
 def file_of(reference: KeyRef) -> Path:
     """The file of an `age:` reference."""
     from pathlib import Path
