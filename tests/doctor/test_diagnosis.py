@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import base64
+import json
+import time
 from dataclasses import dataclass, replace
 
 import pytest
 
 from toolsync.doctor.diagnosis import Probed, diagnosis, is_blocked
-from toolsync.doctor.model import Certainty, Effective, Finding, State, Where
+from toolsync.doctor.model import Certainty, Credential, Effective, Finding, State, Where
+from toolsync.masking import Secret
 from toolsync.probe.inquiry import Inquiry
 from toolsync.probe.network import Network
 from toolsync.probe.step import Step
@@ -102,6 +106,15 @@ ROWS: dict[str, Row] = {
     ),
     "a clock that is off, be it the server's, where all is answered": Row(
         [], answered(skew=4000), "healthy", ["clock_skew"]
+    ),
+    "a clock that is off, and a key that says nothing of time": Row(
+        [], answered("key_invalid", skew=4000), "problem", ["key_invalid", "clock_skew"]
+    ),
+    "a clock that is off, and something else": Row(
+        [], answered("quota_exhausted", skew=4000), "problem", ["quota_exhausted", "clock_skew"]
+    ),
+    "a clock that is off where nobody can tell": Row(
+        [], answered("", "open", skew=4000), "inconclusive", ["clock_skew"]
     ),
     "a clock that is a little off": Row([], answered(skew=200), "healthy", []),
     "an old process is no reason for what was asked without it": Row(
@@ -207,3 +220,39 @@ def test_what_was_reached_is_ruled_out() -> None:
     assert set(diagnosis(EFFECTIVE, [], answered("key_invalid")).ruled_out) == {
         *("dns_failure", "connection_refused", "connect_timeout")
     }
+
+
+def _token(**minutes: int) -> str:
+    """A token whose claims are so many minutes from now."""
+    claims = {name: time.time() + 60 * value for name, value in minutes.items()}
+    middle = base64.urlsafe_b64encode(json.dumps({"sub": "x", **claims}).encode()).decode().rstrip("=")
+    return f"eyJhbGciOiJIUzI1NiJ9.{middle}.c2lnbmF0dXJl"
+
+
+CLOCKS = {
+    "behind, and the token is over there": (_token(iat=-90, exp=30), -60, "key_expired", "clock_skew"),
+    "ahead, and the token is not valid yet there": (_token(iat=-5, exp=30), 60, "key_invalid", "clock_skew"),
+    "ahead, and nobody can tell": (_token(nbf=-5), 60, "", "clock_skew"),
+    "off, and the token is over by both": (_token(exp=-90), -60, "key_expired", "key_expired"),
+    "off, and the token holds by both": (_token(iat=-900, exp=900), 60, "key_invalid", "key_invalid"),
+    "off, and it is about something else": (_token(iat=-5), 60, "model_not_found", "model_not_found"),
+    "a little off": (_token(iat=-1), 2, "key_invalid", "key_invalid"),
+    "off, and the key is no token": ("sk.not.token", 60, "key_invalid", "key_invalid"),
+}
+
+
+@pytest.mark.parametrize(("key", "minutes", "cause", "expected"), CLOCKS.values(), ids=CLOCKS)
+def test_a_clock_is_the_cause_where_a_token_holds_by_it_alone(
+    key: str, minutes: int, cause: str, expected: str
+) -> None:
+    credential = Credential("key", "authorization", Secret(key), "command", Where("user", "apiKeyHelper"))
+    probed = answered(cause, "sure" if cause else "open", skew=60.0 * minutes)
+    found = diagnosis(replace(EFFECTIVE, credentials=(credential,)), [], probed)
+    assert found.primary is not None
+    assert found.primary.cause == expected
+
+
+def test_a_token_is_no_trouble_where_all_is_answered() -> None:
+    credential = Credential("key", "authorization", Secret(_token(iat=-5)), "command", Where("user", "apiKeyHelper"))
+    found = diagnosis(replace(EFFECTIVE, credentials=(credential,)), [], answered(skew=3600))
+    assert (found.state, [one.cause for one in found.findings]) == ("healthy", ["clock_skew"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -62,7 +63,9 @@ def diagnosis(effective: Effective, offline: Sequence[Finding], probed: Probed |
     if probe is None:
         found = _merged(_gravest([*standing, *(_asides(probed, effective) if probed is not None else [])]))
         return Diagnosis(effective, _state(found, probed), found, tuple(_ruled_out(probed)))
-    reasons = [finding for finding in offline if _explains(finding, probe, effective)]
+    clock = _clock(probed, effective)
+    standing += clock
+    reasons = [finding for finding in (*offline, *clock) if _explains(finding, probe, effective)]
     reasons.sort(key=lambda finding: _rank(finding, probe))
     if reasons:
         primary = replace(reasons[0], evidence=(*reasons[0].evidence, *probe.evidence))
@@ -116,6 +119,8 @@ def _merged(findings: Sequence[Finding]) -> tuple[Finding, ...]:
 def _explains(finding: Finding, probe: Finding, effective: Effective) -> bool:
     """Whether what was found in the settings is why the gateway answers so; the same cause says more with its place."""
     if _is_of_process(finding) or (finding.cause == "config_drift" and _is_at_home(effective)):
+        return False
+    if finding.cause == "clock_skew" and finding.weight == "info":
         return False
     return bool(probe.cause) and (probe.cause == finding.cause or probe.cause in named(finding.cause).explains)
 
@@ -219,10 +224,26 @@ def _asides(probed: Probed, effective: Effective) -> Iterator[Finding]:
         return
     for cause, certainty, said in inquiry.notes:
         yield Finding(cause, certainty, (said,), inquiry.values)
-    if inquiry.skew_seconds is not None and abs(inquiry.skew_seconds) > _MOST_SKEW_SECONDS:
-        minutes = f"{abs(inquiry.skew_seconds) / 60:.0f}"
-        said = say("clock_ahead" if inquiry.skew_seconds > 0 else "clock_behind", minutes=minutes)
-        yield Finding("clock_skew", "likely", (said,), {"minutes": minutes}, weight="info")
+    yield from (replace(one, weight="info") for one in _clock(probed, effective))
+
+
+def _clock(probed: Probed | None, effective: Effective) -> list[Finding]:
+    """That the clocks differ: of weight where a token holds by this one, and by the gateway's does not.
+
+    A key that says nothing of time is none the worse for it.
+    """
+    skew = probed.inquiry.skew_seconds if probed is not None and probed.inquiry is not None else None
+    if skew is None or abs(skew) <= _MOST_SKEW_SECONDS:
+        return []
+    from toolsync.doctor.token import is_disputed  # clocks seldom differ
+
+    minutes = f"{abs(skew) / 60:.0f}"
+    said = say("clock_ahead" if skew > 0 else "clock_behind", minutes=minutes)
+    now, keys = time.time(), [one.value.reveal() for one in effective.credentials if one.value is not None]
+    if any(is_disputed(key, now, now - skew) for key in keys):
+        lines = (said, say("token_early" if skew > 0 else "token_late"))
+        return [Finding("clock_skew", "likely", lines, {"minutes": minutes})]
+    return [Finding("clock_skew", "likely", (said,), {"minutes": minutes}, weight="info")]
 
 
 def _ruled_out(probed: Probed | None) -> Iterator[str]:
