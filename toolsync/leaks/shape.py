@@ -45,7 +45,8 @@ def is_lookalike(key: str, shape: Shape) -> bool:
         bool(_PLACEHOLDER.search(body))
         or _entropy(body) < shape.least_entropy
         or (shape.has_digits and bool(_NAMES.fullmatch(body)))
-        or _longest_count(body) >= _COUNTED
+        or bool(_CAMEL.fullmatch(body))
+        or max(_longest_count(body), _longest_count(_SAME.sub(r"\1", body))) >= _COUNTED
         or _is_repeated(body)
     )
 
@@ -70,11 +71,19 @@ _SAID = (
     "xxxx",
     "0000",
     "here",
+    "qwerty",
+    "asdf",
 )
 _PLACEHOLDER = re.compile("|".join(form for word in _SAID for form in (word, word.upper(), word.capitalize())))
 
 _NAMES = re.compile(r"(?:[^A-Za-z0-9]|[A-Za-z]+|(?<![A-Za-z])[0-9]{1,4}+(?![A-Za-z0-9]))*+")
 """Words, and short numbers that stand alone: what people call things."""
+
+
+_CAMEL = re.compile(r"(?:[A-Z]?[a-z]{2,}+)++[A-Z]?[0-9]{0,4}")
+"""Words without a space, and a number: what programs call things."""
+
+_SAME = re.compile(r"(.)\1+")
 
 
 def _entropy(text: str) -> float:
