@@ -31,6 +31,7 @@ MODES = {
     "unified": "FAKE_NVML_MODE=notsupported",
     "wsl": "FAKE_NVML_MODE=v2fails",
     "lost": "FAKE_NVML_USED=700;FAKE_NVML_MODE=ok|FAKE_NVML_USED=900|FAKE_NVML_MODE=lost",
+    "all-ones": f"FAKE_NVML_USED={2**44 - 1}",
     "no-driver": "FAKE_NVML_MODE=nodriver",
     "no-gpu": "FAKE_NVML_COUNT=0",
 }
@@ -97,6 +98,13 @@ def gpu(uuid: str = GPU0, **more: Any) -> dict[str, Any]:
             [gpu(baseline=1600.0, peak=1600.0, reserved=None)],
             "counts what it reserves itself",
             id="version-2-fails",
+        ),
+        pytest.param(
+            "all-ones",
+            "v2",
+            [gpu(baseline=None, peak=None, why="NVML does not know")],
+            "No process on a GPU is named here",
+            id="a-figure-that-is-none",
         ),
         pytest.param(
             "no-driver", "", [], "The NVIDIA driver is not loaded, and neither nvidia-smi nor", id="no-driver"

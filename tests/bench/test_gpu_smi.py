@@ -17,7 +17,7 @@ import pytest
 
 from tests.conftest import needs
 from toolsync.bench.gpu.reading import Recording
-from toolsync.bench.gpu.smi import Line, Smi, argv, samples
+from toolsync.bench.gpu.smi import _UNIFIED, Line, Smi, argv, samples
 
 MS = 1_000_000
 A, B = "GPU-aaaaaaaa-0000-0000-0000-000000000000", "GPU-bbbbbbbb-0000-0000-0000-000000000000"
@@ -33,12 +33,15 @@ def row(used: str, *, gpu: str = A, index: int = 0, at: str = "2026/12/01 10:00:
         pytest.param(row("123"), (123.0, ""), id="number"),
         pytest.param(row("0"), (0.0, ""), id="a-true-zero"),
         pytest.param(row("123 MiB"), (123.0, ""), id="with-its-unit"),
-        pytest.param(row("[N/A]"), (None, "nvidia-smi says [N/A]"), id="not-available"),
-        pytest.param(row("N/A"), (None, "nvidia-smi says N/A"), id="not-available-bare"),
-        pytest.param(row("[Not Supported]"), (None, "nvidia-smi says [Not Supported]"), id="not-supported"),
+        pytest.param(row("[N/A]"), (None, f"nvidia-smi says [N/A]{_UNIFIED}"), id="not-available"),
+        pytest.param(row("N/A"), (None, f"nvidia-smi says N/A{_UNIFIED}"), id="not-available-bare"),
+        pytest.param(row("[Not Supported]"), (None, f"nvidia-smi says [Not Supported]{_UNIFIED}"), id="not-supported"),
         pytest.param(row("[GPU is lost]"), (None, "nvidia-smi says [GPU is lost]"), id="lost"),
         pytest.param(row("[Unknown Error]"), (None, "nvidia-smi says [Unknown Error]"), id="unknown"),
         pytest.param(row("\x1b[31m5"), (None, "nvidia-smi says �[31m5"), id="what-a-terminal-would-obey"),
+        pytest.param(
+            row("9" * 400), (None, f"nvidia-smi says {'9' * 60}… (340 characters more)"), id="a-figure-that-is-none"
+        ),
         pytest.param("No devices were found", None, id="no-row"),
         pytest.param("timestamp, index, uuid, name, memory.used [MiB], memory.total [MiB]", None, id="a-header"),
         pytest.param("", None, id="empty"),

@@ -78,6 +78,10 @@ def test_what_the_exporter_says() -> None:
         ),
         pytest.param('sglang:token_usage{tp_rank="0"} 0.915', 0.915, id="sglang"),
         pytest.param("vllm:kv_cache_usage_perc 0", 0.0, id="a-true-zero"),
+        *(
+            pytest.param(f"vllm:kv_cache_usage_perc {said}", None, id=f"no-share-{said}")
+            for said in ("-1", "1.5", "85", "1e300", "NaN")
+        ),
         pytest.param("vllm:num_requests_running 3", None, id="nothing-of-it"),
         pytest.param("", None, id="empty"),
     ],
@@ -102,6 +106,10 @@ NOT_KNOWN = '"N/A"'
         pytest.param(f"[{amd_row(MB.replace('MB', 'GB'))}]", [("0", 26624.0, "")], id="another-unit"),
         pytest.param(f"[{amd_row(NOT_KNOWN)}]", [("0", None, "amd-smi says N/A")], id="not-available"),
         pytest.param(f"[{amd_row(MB.replace('MB', 'furlong'))}]", [("0", None, "amd-smi says N/A")], id="no-unit"),
+        *(
+            pytest.param(f"[{amd_row(said)}]", [("0", None, "amd-smi says N/A")], id=f"no-figure-{number}")
+            for number, said in enumerate(("NaN", "1e999", '"inf"', '"nan"', "-1", "true", "9" * 300))
+        ),
         pytest.param('[{"gpu": 0, "mem_usage": "N/A"}]', [("0", None, "amd-smi says N/A")], id="nothing"),
         pytest.param("[]", [], id="no-gpu"),
     ],

@@ -15,6 +15,7 @@ from toolsync.commands.bench_records import described
 from toolsync.render import measurement
 
 _CARD = GpuUse("GPU-1", "a card", 81920.0, 1000.0, 2000.0, ((0.0, 1000.0),))
+_SILENT = replace(_CARD, uuid="GPU-2", peak_mib=None, baseline_mib=None, samples=(), why="nvidia-smi says [N/A]")
 
 
 def _lines(one: Record) -> str:
@@ -78,11 +79,21 @@ def test_columns_that_only_some_runs_have() -> None:
         (record(), "fewer than 100 requests"),
         (record(gpu=Gpu("", "no NVIDIA driver is here", None)), "GPU memory: no NVIDIA driver is here"),
         (record(notes=("Through a proxy.",)), "Through a proxy."),
+        (
+            record(rung(1, gpus=(_CARD, _SILENT)), rung(2, gpus=(_SILENT, _SILENT)), rung(4, gpus=(_CARD, _SILENT))),
+            "GPU 1: its memory at 1, 2, 4 is unknown: nvidia-smi says [N/A].",
+        ),
     ],
-    ids=["client", "cache", "short", "late", "rate", "refused", "p99", "gpu", "note"],
+    ids=["client", "cache", "short", "late", "rate", "refused", "p99", "gpu", "note", "a card"],
 )
 def test_what_must_be_known_is_said(one: Record, says: str) -> None:
     assert says in _lines(one)
+
+
+def test_what_is_said_of_all_cards_is_not_said_of_each() -> None:
+    ended = "nvidia-smi ended midway (exit status 15)"
+    one = record(rung(1, gpus=(replace(_SILENT, why=ended),)), gpu=Gpu("nvidia-smi", f"{ended}.", 500))
+    assert _lines(one).count("ended midway") == 1
 
 
 @pytest.mark.parametrize("label", ["=1+1", "+x", "-x", "@SUM(A1)", "\t=1", " =1", "\r=1"])

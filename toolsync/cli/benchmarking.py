@@ -28,9 +28,15 @@ def bench_run(
     model: Annotated[str | None, typer.Option("--model", help="Instead of the profile's.")] = None,
     concurrency: Annotated[str, typer.Option("--concurrency", "-c", help="Default: 1,2,4,8,16,32.")] = "",
     tokens: Annotated[str, typer.Option("--tokens", help="In and out.")] = "512,256",
-    requests: Annotated[int | None, typer.Option("--requests", min=1, help="At least so many a step.")] = None,
-    duration: Annotated[float | None, typer.Option("--duration", min=0.1, help="Seconds that a step lasts.")] = None,
-    rate: Annotated[float | None, typer.Option("--rate", min=0.001, help="Open loop: requests a second.")] = None,
+    requests: Annotated[
+        int | None, typer.Option("--requests", min=1, max=1_000_000, help="At least so many a step.")
+    ] = None,
+    duration: Annotated[
+        float | None, typer.Option("--duration", min=0.1, max=604_800, help="Seconds that a step lasts.")
+    ] = None,
+    rate: Annotated[
+        float | None, typer.Option("--rate", min=0.001, max=100_000, help="Open loop: requests a second.")
+    ] = None,
     label: Annotated[str | None, typer.Option("--label", help="What to call the run.")] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Keep the record here, too.")] = None,
     gpu: Annotated[str, typer.Option("--gpu", help="Only these: numbers or UUIDs.")] = "",
@@ -168,11 +174,15 @@ def _numbers(option: str, text: str) -> tuple[int, ...]:
     words = [word.strip() for word in text.split(",")]
     if not all(word.isascii() and word.isdecimal() and int(word[:9]) > 0 for word in words):
         raise UsageError(f"{option} wants whole numbers with commas between them", hint=f"For example `{option} 1,8`.")
-    if option == "--concurrency" and any(int(word[:9]) > _MOST_STREAMS for word in words):
+    numbers = tuple(int(word[:9]) if len(word) <= 9 else _MOST_TOKENS + 1 for word in words)  # noqa: PLR2004  likewise
+    if option == "--concurrency" and max(numbers) > _MOST_STREAMS:
         raise UsageError(f"{option}: more than {_MOST_STREAMS} streams are for a distributed engine", hint=_FURTHER)
-    return tuple(int(word[:9]) for word in words)
+    if max(numbers) > _MOST_TOKENS:
+        raise UsageError(f"{option}: no model takes more than {_MOST_TOKENS:,}", hint="Name fewer.")
+    return numbers
 
 
+_MOST_TOKENS = 10_000_000
 _FURTHER = "The README says which, and how its figures relate."
 
 

@@ -134,7 +134,19 @@ def remarks(run: Mapping[str, Any]) -> Iterator[Line]:
         yield sentence(f"{UNKNOWN} for p99: fewer than 100 requests, of which it would be the slowest.", "dim")
     if run["gpu"]["reason"]:
         yield sentence(f"GPU memory: {run['gpu']['reason']}", "dim")
+    yield from _unknown_memory(run)
     yield from (sentence(note, "dim") for note in run["notes"])
+
+
+def _unknown_memory(run: Mapping[str, Any]) -> Iterator[Line]:
+    """Why a card's memory is unknown, unless that is said of all."""
+    found: dict[tuple[int, str], list[str]] = {}
+    for rung in run["rungs"]:
+        for number, gpu in enumerate(rung["gpus"]):
+            if gpu["peak_mib"] is None and gpu["why"] and gpu["why"][1:] not in run["gpu"]["reason"]:
+                found.setdefault((number, gpu["why"]), []).append(str(rung["concurrency"]))
+    for (number, why), steps in found.items():
+        yield sentence(f"GPU {number}: its memory at {', '.join(steps)} is unknown: {why}.", "look")
 
 
 def _limits(rungs: Sequence[Mapping[str, Any]]) -> Iterator[Line]:

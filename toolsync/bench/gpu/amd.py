@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Sequence
 from typing import Any
 
-from toolsync.bench.gpu.reading import Holder, Reading, UnreadableError
+from toolsync.bench.gpu.reading import Holder, Reading, UnreadableError, known_mib
 from toolsync.bench.record import GpuSource
 from toolsync.masking import on_one_line
 
@@ -49,7 +49,7 @@ def _mib(value: Any) -> float | None:
     if isinstance(value, bool) or not unit:
         return None
     try:
-        return float(value) * unit
+        return known_mib(float(value) * unit)
     except (TypeError, ValueError):  # "N/A"
         return None
 

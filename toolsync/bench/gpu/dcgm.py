@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from toolsync.bench.gpu.exposition import Point, points
-from toolsync.bench.gpu.reading import Holder, Reading, UnreadableError
+from toolsync.bench.gpu.reading import Holder, Reading, UnreadableError, known_mib
 from toolsync.bench.gpu.scrape import Scraper
 from toolsync.bench.record import GpuSource
 from toolsync.masking import on_one_line
 
 _USED, _FREE, _TOTAL, _RESERVED = (f"DCGM_FI_DEV_FB_{what}" for what in ("USED", "FREE", "TOTAL", "RESERVED"))
 NAMES = (_USED, _FREE, _TOTAL, _RESERVED)
-_BLANK = 2**62
-"""DCGM says "unknown" by numbers near the greatest that there are."""
 
 
 def readings(text: str) -> list[Reading]:
@@ -33,7 +31,7 @@ def _called(point: Point) -> str:
 
 
 def _reading(gpu: str, found: Sequence[Point]) -> Reading:
-    values = {point.name: point.value for point in found if 0 <= point.value < _BLANK}
+    values = {point.name: point.value for point in found if known_mib(point.value) is not None}
     used, total = values.get(_USED), values.get(_TOTAL)
     if total is None and used is not None and _FREE in values:
         total = used + values[_FREE] + values.get(_RESERVED, 0)

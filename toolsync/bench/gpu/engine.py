@@ -19,7 +19,7 @@ NAMES = (
 
 def kv_cache_share(text: str) -> float | None:
     """The fullest of the engine's caches (one per data-parallel replica), 0 to 1; None where it says nothing of one."""
-    return max((point.value for point in points(text, NAMES)), default=None)
+    return max((point.value for point in points(text, NAMES) if 0 <= point.value <= 1), default=None)
 
 
 class Engine:

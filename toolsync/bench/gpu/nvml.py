@@ -11,7 +11,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
-from toolsync.bench.gpu.reading import Holder, Reading, UnreadableError
+from toolsync.bench.gpu.reading import Holder, Reading, UnreadableError, known_mib
 from toolsync.bench.record import GpuSource
 
 _MIB = 2**20
@@ -94,8 +94,8 @@ class Nvml:
             return self._unified(device)
         except self._nvml.NVMLError as error:
             return device.reading(None, None, why=self._reason(error))
-        reserved = getattr(info, "reserved", None)
-        return device.reading(info.used / _MIB, info.total / _MIB, None if reserved is None else reserved / _MIB)
+        used, total, reserved = (_mib(getattr(info, name, None)) for name in ("used", "total", "reserved"))
+        return device.reading(used, total, reserved, why="" if used is not None else "NVML does not know")
 
     def _memory(self, device: _Device) -> Any:
         """Version 2; version 1 where there is no other: old drivers, and WSL, whose version 2 fails.
@@ -169,6 +169,10 @@ class Nvml:
         if isinstance(error, nvml.NVMLError_DriverNotLoaded):
             return "the NVIDIA driver is not loaded"
         return f"NVML: {error}"
+
+
+def _mib(count: int | None) -> float | None:
+    return None if count is None else known_mib(count / _MIB)
 
 
 class _Device:

@@ -13,6 +13,14 @@ class UnreadableError(ToolsyncError):
     """GPU memory cannot be read here; the message is the reason, for people. It never leaves this package."""
 
 
+_MOST_MIB = 2.0**40
+
+
+def known_mib(value: float) -> float | None:
+    """The figure; None where it is one of those by which drivers and exporters say that they do not know."""
+    return value if 0 <= value < _MOST_MIB else None
+
+
 @frozen
 class Reading:
     """One GPU at one moment, in MiB.

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 
-from toolsync.bench.gpu.reading import Reading, Recording, Sample
+from toolsync.bench.gpu.reading import Reading, Recording, Sample, known_mib
 from toolsync.bench.record import GpuSource
 from toolsync.masking import on_one_line
 from toolsync.value import frozen
@@ -95,9 +95,13 @@ def _row(line: Line) -> _Row | None:
     printed, index, uuid, name, used, total = cells
     is_known = _number(used) is not None
     gpu = uuid if _looks_uuid(uuid) else index
-    why = "" if is_known else f"nvidia-smi says {on_one_line(used, limit=60)}"
+    why = "" if is_known else f"nvidia-smi says {on_one_line(used, limit=60)}{_UNIFIED if used in _UNSUPPORTED else ''}"
     reading = Reading(gpu, _number(used), _number(total), None, on_one_line(name, limit=100), index, why)
     return _Row(line.at_ns, _printed_ns(printed), reading)
+
+
+_UNSUPPORTED = ("[N/A]", "N/A", "[Not Supported]")
+_UNIFIED = ", as of a GPU that shares the system's memory (unified), or is cut in parts (MIG)"
 
 
 def _looks_uuid(text: str) -> bool:
@@ -107,7 +111,7 @@ def _looks_uuid(text: str) -> bool:
 def _number(text: str) -> float | None:
     """The MiB; None for `[N/A]`, `[Not Supported]`, `[GPU is lost]` and whatever else is no number."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)(?: MiB)?", text)
-    return float(match[1]) if match else None
+    return known_mib(float(match[1])) if match else None
 
 
 def _printed_ns(text: str) -> int:
