@@ -76,12 +76,12 @@ _SAID = (
 )
 _PLACEHOLDER = re.compile("|".join(form for word in _SAID for form in (word, word.upper(), word.capitalize())))
 
-_NAMES = re.compile(r"(?:[^A-Za-z0-9]|[A-Za-z]+|(?<![A-Za-z])[0-9]{1,4}+(?![A-Za-z0-9]))*+")
-"""Words, and short numbers that stand alone: what people call things."""
+_NAMES = re.compile(r"(?:[^A-Za-z0-9]|[A-Za-z]+|[0-9]{1,4}+(?![A-Za-z0-9]))*+")
+"""Words, and short numbers alone or behind one: what people call things."""
 
 
-_CAMEL = re.compile(r"(?:[A-Z]?[a-z]{2,}+)++[A-Z]?[0-9]{0,4}")
-"""Words without a space, and a number: what programs call things."""
+_CAMEL = re.compile(r"(?:[A-Z]?[a-z]{2,}+)++[A-Z]?")
+"""Words without a space: what programs call things."""
 
 _SAME = re.compile(r"(.)\1+")
 
