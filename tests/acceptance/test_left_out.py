@@ -27,3 +27,15 @@ def test_a_tool_without_paths_is_left_out_with_the_command_that_names_them(
     assert machine.toolsync(*shlex.split(command)[1:]).said == (0, "")
     assert machine.toolsync("apply", "--yes", "--no-ping", "--tool", tool).said == (0, "")
     assert [name for name in machine.contents() if name.startswith("service/")] == [f"service/{title}"]
+
+
+@pytest.mark.parametrize("tool", ["cc-switch", "cc-switch-opencode"])
+def test_a_row_without_its_database_is_not_said_to_be_right(machine: Machine, tool: str) -> None:
+    machine.write(".config/opencode/opencode.json", "{}")
+    with machine.untouched():
+        ran = machine.toolsync("apply", "--yes", "--no-ping", "--tool", tool)
+    assert ran.said == (2, "")
+    assert "is left out: it is a row of a database, and ~/.cc-switch/cc-switch.db is not there\n" in ran.out
+    assert ran.out.endswith("Nothing was applied.\n")
+    listed = {one["tool"]: one["installed"] for one in machine.toolsync("tools", "--json").json["data"]["tools"]}
+    assert listed[tool] is False

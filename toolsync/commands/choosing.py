@@ -9,9 +9,10 @@ from toolsync import registry
 from toolsync.commands.claims import Claim, claims
 from toolsync.commands.copies import addresses
 from toolsync.commands.fitting import Scope, Skipped, ToolPlan, fitted, narrowed
-from toolsync.commands.stores import Address, Shelf, container
+from toolsync.commands.stores import Address, Shelf, has_its_store
 from toolsync.commands.tracing import Notice
 from toolsync.errors import PlanRefusedError, UsageError
+from toolsync.paths import candidates
 from toolsync.plan import FilePlan
 from toolsync.tool import Tool
 
@@ -46,7 +47,7 @@ def fitting(scope: Scope) -> tuple[list[ToolPlan], list[Skipped]]:
     plans: list[ToolPlan] = []
     skipped: list[Skipped] = []
     for tool in _candidates(scope):
-        outcome = fitted(scope, tool)
+        outcome = _storeless(scope, tool) or fitted(scope, tool)
         if isinstance(outcome, Skipped):
             skipped.append(replace(outcome, is_asked=bool(scope.wish.tools) and not outcome.holds_copy))
         else:
@@ -59,6 +60,14 @@ def fitting(scope: Scope) -> tuple[list[ToolPlan], list[Skipped]]:
             hint="`toolsync tools` lists them; `--tool NAME` applies one all the same.",
         )
     return plans, skipped
+
+
+def _storeless(scope: Scope, tool: Tool) -> Skipped | None:
+    """Why a tool without a file of its own cannot be set: the program that keeps its settings has none here."""
+    if tool.name in scope.remembered or has_its_store(scope.session, tool):
+        return None
+    place = scope.session.shown(candidates(tool.files[0].path, scope.session.places)[0])
+    return Skipped(tool, f"it is a row of a database, and {place} is not there", "Its program makes it when it starts.")
 
 
 def switched_off(scope: Scope) -> set[str]:
@@ -77,7 +86,7 @@ def _candidates(scope: Scope) -> list[Tool]:
 def _is_wanted(scope: Scope, tool: Tool) -> bool:
     if _is_off(scope, tool):
         return False
-    if tool.store and container(scope.session, tool.files[0]) is None:
+    if not has_its_store(scope.session, tool):
         return False
     is_named = any(row.each for row in tool.files)
     return is_named or tool.name in scope.remembered or registry.is_installed(tool, scope.session.places)

@@ -78,7 +78,7 @@ def status(session: Session, wish: Wish) -> Result:
     messages += [*standing.lost(memory), *standing.reverted(memory, places)]
     data = {
         "profile": plan.profile.name if plan and plan.profile else None,
-        "applied_profile": memory.profile,
+        "applied_profile": memory.profile if remembered_tools(memory) else None,
         "tools": _by_tool(session, places, memory),
         "drift": len(drifted),
         "waiting": len(waiting),

@@ -172,6 +172,11 @@ def container(session: Session, row: FileRow) -> Path | None:
     return None if path is None else disk.resolved_within(path, gitguard.left(path))
 
 
+def has_its_store(session: Session, tool: Tool) -> bool:
+    """Whether the database is there that keeps the tool's settings, if one does."""
+    return not tool.store or any(disk.exists(path) for path in candidates(tool.files[0].path, session.places))
+
+
 def lost_rows(files: Iterable[FilePlan]) -> dict[Path, list[str]]:
     """The rows of ours that were in each container which is not there any more."""
     found: dict[Path, dict[str, None]] = {}

@@ -7,6 +7,7 @@ from typing import Any
 from toolsync import registry
 from toolsync.commands import aside
 from toolsync.commands.result import DONE, PROBLEM, Message, Result
+from toolsync.commands.stores import has_its_store
 from toolsync.errors import TemplateError
 from toolsync.paths import candidates
 from toolsync.session import Session
@@ -25,7 +26,7 @@ def _described(session: Session, tool: Tool) -> dict[str, Any]:
     return {
         "tool": tool.name,
         "title": tool.title,
-        "installed": registry.is_installed(tool, session.places),
+        "installed": registry.is_installed(tool, session.places) and has_its_store(session, tool),
         "users_own": tool.is_users_own,
         "speaks": list(tool.speaks),
         "key_ways": list(tool.key),
