@@ -215,3 +215,27 @@ def test_peak_memory(before: float, after: float | None, expected: tuple[float |
     (row,) = [row for row in rows if row.metric.name == "peak_memory"]
     assert (row.change, row.verdict, row.why) == expected
     assert row.low is None
+
+
+def _cards(*serves: bool | None) -> Rung:
+    return rung(
+        1, gpus=tuple(GpuUse(f"GPU-{n}", "H200", 1e5, 1.0, 500.0, (), None, one) for n, one in enumerate(serves))
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        pytest.param(
+            _cards(None),
+            _cards(None, None),
+            ("no verdict", "not as many GPUs were watched: 1 before, 2 after"),
+            id="nobody-knows-which-serve",
+        ),
+        pytest.param(_cards(True, True), _cards(True, False), ("better", ""), id="one-card-less-serves"),
+        pytest.param(_cards(None, None), _cards(None, None), ("no difference shown", ""), id="as-many"),
+    ],
+)
+def test_the_memory_of_more_cards_is_no_more_memory(before: Rung, after: Rung, expected: tuple[str, str]) -> None:
+    last = compared(record(before), record(after)).rows[-1]
+    assert (last.metric.name, (last.verdict, last.why)) == ("peak_memory", expected)

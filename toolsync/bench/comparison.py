@@ -14,7 +14,7 @@ from random import Random
 from typing import Literal
 
 from toolsync.bench import resampling
-from toolsync.bench.gpu import peak_mib
+from toolsync.bench.gpu import peak_mib, serving
 from toolsync.bench.metrics import summary
 from toolsync.bench.record import Record, Request, Rung
 from toolsync.value import frozen
@@ -186,7 +186,7 @@ def _draws(
 ) -> tuple[Sequence[float] | None, str]:
     """Changes that other requests of the same kind would have shown; or why nobody can say."""
     if metric.name == "peak_memory":
-        return None, ""
+        return None, _other_gpus(before, after)
     if metric.name == "tokens_per_s" and not is_closed:
         return None, "at a rate the load decides it, not the server"
     pair = [_waves(rung) for rung in (before, after)]
@@ -196,6 +196,14 @@ def _draws(
     if min(drawn[0]) <= 0:
         return None, "it was 0 before" if min(map(min, drawn)) == 0 else "too uneven to tell"
     return [later / earlier - 1 for earlier, later in zip(*drawn, strict=True)], ""
+
+
+def _other_gpus(before: Rung, after: Rung) -> str:
+    """Fewer cards may be what was changed, where it is known which serve; else others were looked at."""
+    cards = [serving(one.gpus) for one in (before, after)]
+    if len(cards[0]) == len(cards[1]) or all(card.serves for several in cards for card in several):
+        return ""
+    return f"not as many GPUs were watched: {len(cards[0])} before, {len(cards[1])} after"
 
 
 Drawn = tuple[Sequence[Sequence[float]], str]
