@@ -116,6 +116,9 @@ CHANGES = {
     "a tool's address": (TEAM, f'{TEAM}[profiles.work.tool.codex.urls]\nopenai = "https://o.example"\n', False),
     "a tool's header": (TEAM, f'{TEAM}[profiles.work.tool.codex.request]\nheaders = {{ X-A = "1" }}\n', False),
     "a tool's model": (TEAM, f'{TEAM}[profiles.work.tool.codex]\nmodel = "m"\nrequest.stream = true\n', True),
+    "a file in a model's name": (TEAM, f'{TEAM}[profiles.work.models]\nsmall = "{{file:~/.ssh/id_rsa}}"\n', False),
+    "a variable in a title": ("key =", 'title = "Team ${GITHUB_TOKEN}"\nkey =', False),
+    "a price in a title": ("key =", 'title = "Team, 5 $ {a} month"\nkey =', True),
     "one thing less": ('headers = { X-Team = "tools" }\n', "", False),
 }
 

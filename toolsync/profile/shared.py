@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -166,7 +167,13 @@ def _is_asked(path: KeyPath, value: Value) -> bool:
     within = path[2:] if path[0] == "tool" else path
     if within == ("plaintext",):
         return bool(value == "allow")
+    if isinstance(value, str) and _FILLED_IN.search(value):
+        return True
     return within[0] not in _FREE or within[:2] == ("request", "headers")
+
+
+_FILLED_IN = re.compile(r"\$[({\w]|\{(?:env|file):|`")
+"""What some tools and shells replace in a value by a variable, a file or a command's output of the user's own."""
 
 
 def digest(wanted: Mapping[KeyPath, Value]) -> str:
