@@ -9,8 +9,8 @@ from typing import Literal, cast
 from urllib.parse import parse_qsl, urlsplit
 
 from toolsync.address import PATHS, Dialect
-from toolsync.doctor.look import Look
 from toolsync.doctor.model import Credential, Effective
+from toolsync.doctor.sight import Sight
 from toolsync.document import KeyPath, Value, parse_path
 from toolsync.document import data as _data
 from toolsync.masking import Secret, holds_key_shape, looks_secret
@@ -24,7 +24,7 @@ NUMBER = r"[0-9]{1,15}(\.[0-9]{1,6})?"
 _CREDENTIAL_HEADERS = ("authorization", "x-api-key", "api-key", "x-goog-api-key")
 
 
-def effective(look: Look) -> Effective:
+def effective(look: Sight) -> Effective:
     """The request of a program."""
     found, request = look.found, look.tool.request
     dialect = _dialect(look)
@@ -68,7 +68,7 @@ def _hide(url: str) -> None:
             Secret(value)
 
 
-def _dialect(look: Look) -> Dialect | None:
+def _dialect(look: Sight) -> Dialect | None:
     speaks = look.tool.speaks[0] if look.tool.speaks else ""
     return cast("Dialect", speaks) if speaks in PATHS else None
 
@@ -85,7 +85,7 @@ def _url(base: str, path: str | None, dialect: Dialect | None) -> str:
     return base.strip().rstrip("/") + appended
 
 
-def timeout(look: Look) -> float | None:
+def timeout(look: Sight) -> float | None:
     """How long it waits, in seconds; what is no number leaves the tool's own."""
     for question, unit in (("timeout_seconds", 1.0), ("timeout_ms", 0.001)):
         text = _value(look.found, question)
@@ -97,7 +97,7 @@ def timeout(look: Look) -> float | None:
 # Credentials.
 
 
-def _credentials(look: Look) -> Iterator[Credential]:
+def _credentials(look: Sight) -> Iterator[Credential]:
     for question, answer in look.found.items():
         header = look.tool.request.headers.get(question, "").lower()
         if question not in CREDENTIALS or not header or not answer.value:
@@ -110,7 +110,7 @@ def _credentials(look: Look) -> Iterator[Credential]:
         yield Credential(question, header, Secret(value), _kind(look, answer), look.where(answer))
 
 
-def _kind(look: Look, answer: Answer) -> Literal["literal", "variable", "login"]:
+def _kind(look: Sight, answer: Answer) -> Literal["literal", "variable", "login"]:
     one = look.seen(answer)
     if one is not None and one.layer.at.split(".")[0] == "login":
         return "login"
@@ -118,7 +118,7 @@ def _kind(look: Look, answer: Answer) -> Literal["literal", "variable", "login"]
     return "variable" if is_variable or look.named(answer.question) else "literal"
 
 
-def command_path(look: Look, answer: Answer) -> KeyPath | None:
+def command_path(look: Sight, answer: Answer) -> KeyPath | None:
     """Where the command stands that the tool runs for the answer, mount included; None if it runs none."""
     if not answer.slot or answer.slot[0] in "$=":
         return None
@@ -130,7 +130,7 @@ def command_path(look: Look, answer: Answer) -> KeyPath | None:
     return None
 
 
-def command_value(look: Look, answer: Answer, path: KeyPath) -> Value:
+def command_value(look: Sight, answer: Answer, path: KeyPath) -> Value:
     """The command as it stands in the layer that the answer comes from."""
     one = look.seen(answer)
     if one is None:
@@ -139,13 +139,13 @@ def command_value(look: Look, answer: Answer, path: KeyPath) -> Value:
     return _data.get(one.tree.data, path[len(mount) :])
 
 
-def may_run(look: Look, answer: Answer) -> bool:
+def may_run(look: Sight, answer: Answer) -> bool:
     """Whether we run it: what a repository's own file says is run by its tool, and never by us."""
     one = look.seen(answer)
     return one is not None and not one.is_projects
 
 
-def _printed(look: Look, answer: Answer, path: KeyPath) -> Secret | None:
+def _printed(look: Sight, answer: Answer, path: KeyPath) -> Secret | None:
     from toolsync.doctor.helper import Command
 
     command = Command.of(command_value(look, answer, path))
@@ -157,7 +157,7 @@ def _printed(look: Look, answer: Answer, path: KeyPath) -> Secret | None:
 # Headers.
 
 
-def _headers(look: Look) -> Mapping[str, str | Secret]:
+def _headers(look: Sight) -> Mapping[str, str | Secret]:
     """Every further header, by lower-case name."""
     found = {name: _guarded(name, value) for name, value in _stated(_value(look.found, "headers"))}
     for name, variable in _stated(_value(look.found, "env_headers")):
@@ -190,7 +190,7 @@ def _guarded(name: str, value: str) -> str | Secret:
     return Secret(value.removeprefix("Bearer ")) if is_secret else value
 
 
-def _in_headers(look: Look, headers: Mapping[str, str | Secret]) -> Iterator[Credential]:
+def _in_headers(look: Sight, headers: Mapping[str, str | Secret]) -> Iterator[Credential]:
     """Credentials that the further headers hold, where no question fills that header already."""
     taken = {credential.header for credential in _credentials(look)}
     answer = look.found.get("headers")

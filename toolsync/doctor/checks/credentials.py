@@ -9,6 +9,7 @@ from itertools import combinations
 
 from toolsync.address import origin
 from toolsync.doctor.checks.saying import place, text, values
+from toolsync.doctor.effective import command_path, command_value, may_run
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Certainty, Credential, Finding, Fix
 from toolsync.doctor.removal import removal
@@ -138,7 +139,6 @@ def _without_environment(look: Look) -> Mapping[str, Answer]:
 
 def helper(look: Look) -> Iterator[Finding]:
     """A command for the key that is gone, fails, or prints something else than one line."""
-    from toolsync.doctor.effective import command_path, command_value, may_run
     from toolsync.doctor.helper import Command
 
     seen: set[Command] = set()

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from toolsync import disk
 from toolsync.doctor.checks.saying import address, at_line, same, values
+from toolsync.doctor.effective import command_path
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Certainty, Finding, Fix, Where
 from toolsync.doctor.startup import Line
@@ -61,8 +62,6 @@ def _held(look: Look, process: Process, environ: Mapping[str, str] | None) -> Fi
 
 
 def _is_same(look: Look, question: str, old: str, now: str) -> bool:
-    from toolsync.doctor.effective import command_path
-
     answer = look.found[question]
     if question in CREDENTIALS and command_path(look, answer) is not None:
         printed = [one.value for one in look.effective.credentials if one.question == question]

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from toolsync.doctor.checks.elsewhere import in_near_file, in_unread_file, in_unread_variable
 from toolsync.doctor.checks.saying import place, same, used, values
+from toolsync.doctor.effective import command_path, command_value
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Credential, Finding, Fix, Where
 from toolsync.doctor.removal import removal
@@ -53,8 +54,6 @@ def _other_key(look: Look, credential: Credential) -> Finding | None:
 
 def _other_command(look: Look, credential: Credential) -> Finding | None:
     """A command over the profile's credential: a project's, which we do not run, or one that prints another key."""
-    from toolsync.doctor.effective import command_path, command_value
-
     winner = look.found[credential.question]
     path = command_path(look, winner)
     ours = next((one for one in _below(look, credential.question) if _is_in_own_file(look, one)), None)

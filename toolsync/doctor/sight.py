@@ -1,0 +1,157 @@
+"""What one program of a tool finds on this machine: its layers, its answers, and the variables that it sees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
+from functools import cached_property
+
+from toolsync.doctor.layers import Seen
+from toolsync.doctor.model import Where
+from toolsync.doctor.references import expanded
+from toolsync.doctor.wanted import wanted
+from toolsync.doctor.world import World
+from toolsync.document import KeyPath, parse_path
+from toolsync.document import data as _data
+from toolsync.document.keypath import spell
+from toolsync.overlay import Edit
+from toolsync.tool import Reader, Tool
+from toolsync.trace import Answer, Tree, answers
+from toolsync.value import frozen
+
+
+@frozen
+class Sight:
+    """A reader, and all that it finds.
+
+    Attributes:
+        world: what it was looked at with.
+        tool: whose.
+        reader: which of its programs.
+        layers: lowest first.
+        unread: files that people take for its settings.
+        edits: what the profile wants, by overlay.
+        is_alone: whether the tool has no other program.
+    """
+
+    world: World
+    tool: Tool
+    reader: Reader
+    layers: tuple[Seen, ...]
+    unread: tuple[Seen, ...] = ()
+    edits: Mapping[str, Sequence[Edit]] = field(default_factory=dict)
+    is_alone: bool = True
+
+    @cached_property
+    def trees(self) -> list[Tree]:
+        """The layers as the trace takes them."""
+        return [one.tree for one in self.layers]
+
+    @cached_property
+    def variables(self) -> Mapping[str, Where]:
+        """The variables that its settings put into its environment, and where each stands."""
+        found: dict[str, Where] = {}
+        for one in self.layers:
+            for path in map(parse_path, self.tool.request.environment):
+                found |= _variables(one, path)
+        return {name: where for name, where in found.items() if name not in self.tool.request.at_start}
+
+    @cached_property
+    def entries(self) -> Mapping[str, str]:
+        """What it finds in the keyring where a variable is not set."""
+        return {name: text for name, text in self.world.entries(self.tool.name).items() if not self._environ.get(name)}
+
+    @property
+    def _environ(self) -> Mapping[str, str]:
+        return self.world.session.places.environ
+
+    @cached_property
+    def environ(self) -> Mapping[str, str]:
+        """The variables that it sees."""
+        environ = {**self._environ, **self.entries}
+        by_name = {one.layer.name: one for one in self.layers}
+        for name, where in self.variables.items():
+            value = _data.get(by_name[where.layer].tree.data, _below(by_name[where.layer], parse_path(where.slot)))
+            environ[name] = value if isinstance(value, str) else str(value)
+        return environ
+
+    @cached_property
+    def raw(self) -> Mapping[str, Answer]:
+        """Its answers as they stand in the settings."""
+        return answers(self.reader, self.trees, self.environ)
+
+    @cached_property
+    def found(self) -> Mapping[str, Answer]:
+        """Its answers, with the references filled in that it expands itself, and the model that an alias stands for."""
+        found = {question: self._expanded(answer)[0] for question, answer in self.raw.items()}
+        alias = self.tool.request.aliases.get(found["model"].value) if "model" in found else None
+        return {**found, "model": replace(found[alias], question="model")} if alias in found else found
+
+    def named(self, question: str) -> tuple[str, ...]:
+        """The variables that the answer refers to: by a reference that the tool expands, or as `env_key` does."""
+        answer = self.raw.get(question)
+        if answer is None:
+            return ()
+        return (answer.slot[1:],) if answer.slot.startswith("$") else self._expanded(answer)[1]
+
+    def _expanded(self, answer: Answer) -> tuple[Answer, tuple[str, ...]]:
+        if not answer.file or not self.tool.request.references:
+            return answer, ()
+        value, named = expanded(answer.value, self.tool.request.references, self.environ)
+        return (replace(answer, value=value) if named else answer), named
+
+    def seen(self, answer: Answer) -> Seen | None:
+        """The layer that the answer comes from."""
+        return next((one for one in self.layers if one.layer.name == answer.layer), None)
+
+    def where(self, answer: Answer) -> Where:
+        """Where the answer stands."""
+        one = self.seen(answer)
+        if answer.slot.startswith("$"):
+            return self.where_variable(answer.slot[1:])
+        if one is not None and one.environ is not None:
+            return self.where_variable(str(answer.path[-1]) if answer.path else "")
+        line = one.line(answer) if one else None
+        return Where(answer.layer, answer.slot, answer.file, line)
+
+    def where_variable(self, name: str) -> Where:
+        """Where a variable that it sees is set."""
+        stated = self.variables.get(name)
+        if stated is not None:
+            return stated
+        if name in self.entries:
+            return Where("keyring", f"${name}")
+        line = self.world.set_at(name) if name in self.world.session.places.environ else None
+        return Where("environment", f"${name}", line.file if line else "", (line.line or None) if line else None)
+
+    @property
+    def called(self) -> str:
+        """What people call the program."""
+        return self.tool.title if self.is_alone else f"{self.tool.title} ({self.reader.name})"
+
+    @cached_property
+    def wanted(self) -> Mapping[str, str]:
+        """What the profile would have."""
+        return wanted(self.tool, self.reader, self.edits)
+
+
+def _variables(one: Seen, path: KeyPath) -> Mapping[str, Where]:
+    """The variables that stand at that path of a layer."""
+    if one.environ is not None:
+        return {}
+    inner = _below(one, path)
+    table = _data.get(one.tree.data, inner)
+    if not isinstance(table, Mapping):
+        return {}
+    found: dict[str, Where] = {}
+    for name, value in table.items():
+        if isinstance(value, str | int | float) and one.document is not None:
+            position = one.document.position((*inner, name))
+            found[name] = Where(one.layer.name, spell((*path, name)), one.file, position[0] if position else None)
+    return found
+
+
+def _below(one: Seen, path: KeyPath) -> KeyPath:
+    """The path inside the layer; the whole one where it lies elsewhere, so that nothing stands there."""
+    mount = parse_path(one.layer.at) if one.layer.at else ()
+    return path[len(mount) :] if path[: len(mount)] == mount else ("", *path)
