@@ -152,4 +152,4 @@ def test_without_the_library_the_way_to_it_is_named(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(canvas, "import_module", absent)
     with pytest.raises(UsageError, match="draws with the library matplotlib, which is not installed") as caught:
         html_text(Report(FULL))
-    assert "toolsync[report]" in caught.value.hint
+    assert "pipx inject toolsync matplotlib" in caught.value.hint

@@ -111,7 +111,7 @@ def bench_compare(
 ) -> None:
     """Compare two records, with a verdict.
 
-    Ends with 1 when a --fail-if is met, with 3 when the two are not comparable.
+    Ends with 1 when a --fail-if is met, with 3 when the two are not comparable or nobody can say.
     """
     from toolsync.commands.bench_compare import Wish, compare
     from toolsync.render import message_lines
