@@ -89,6 +89,8 @@ def _found(effective: Effective, finding: Finding, profile: Profile | None, stan
         return None
     if not standing.is_set and change is not _outside:
         return _commands(_apply(effective))
+    if finding.certainty == "open" and is_about_key(finding.cause):
+        return None  # nobody knows that it is the key: another one would be a guess
     return change(effective, finding, profile, standing)
 
 

@@ -27,6 +27,9 @@ def form(look: Look) -> Iterator[Finding]:
             reason = say("address_holds_reference", called=look.called)
         yield _finding(look, "url_malformed", reason)
         return
+    if url[-1:].isspace() and not look.tool.request.trims:
+        yield _finding(look, "url_malformed", say("address_with_white", called=look.called))
+        return
     if url.strip()[-1:] in ("?", "#"):
         yield _finding(look, "url_malformed", say("address_with_query", mark=url.strip()[-1], called=look.called))
         return
