@@ -10,7 +10,8 @@ from threading import Event
 import pytest
 
 from toolsync import waiting
-from toolsync.cli import patience
+from toolsync.cli import main
+from toolsync.commands.result import Result
 from toolsync.masking import Secret
 from toolsync.render.screen import Screen
 from toolsync.render.transient import Transient
@@ -115,24 +116,32 @@ def test_what_fails_while_it_is_waited_for_leaves_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("is_terminal", "term", "is_quiet", "is_watched"),
+    ("is_terminal", "term", "options", "is_told"),
     [
-        pytest.param(True, "xterm", False, True, id="a terminal"),
-        pytest.param(True, "", False, True, id="one that does not say which (Windows)"),
-        pytest.param(False, "xterm", False, False, id="a pipe"),
-        pytest.param(True, "dumb", False, False, id="one that can take nothing back"),
-        pytest.param(True, "xterm", True, False, id="--json"),
+        pytest.param(True, "xterm", (), True, id="a terminal"),
+        pytest.param(True, "", (), True, id="one that does not say which (Windows)"),
+        pytest.param(False, "xterm", (), False, id="a pipe"),
+        pytest.param(True, "dumb", (), False, id="one that can take nothing back"),
+        pytest.param(True, "xterm", ("--json",), False, id="--json"),
     ],
 )
 def test_only_a_terminal_is_told(
-    monkeypatch: pytest.MonkeyPatch, is_terminal: bool, term: str, is_quiet: bool, is_watched: bool
+    monkeypatch: pytest.MonkeyPatch, is_terminal: bool, term: str, options: tuple[str, ...], is_told: bool
 ) -> None:
     terminal = Terminal()
+    seen_in_time: list[bool] = []
+
+    def slow(_cause: str | None, _language: str) -> Result:
+        with waiting.on(WAIT.said, 1):
+            seen_in_time.append(terminal.is_written.wait(5 if is_told else 0.02))
+        return Result("explain", {"language": "en", "cause": None, "causes": []})
+
     monkeypatch.setattr(terminal, "isatty", lambda: is_terminal)
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setenv("TERM", term)
     monkeypatch.setattr("toolsync.render.transient.PATIENCE_SECONDS", 0)
-    with patience.shown(lambda: "en", is_quiet=is_quiet):
-        with waiting.on(WAIT.said, 1):
-            is_told = terminal.is_written.wait(5 if is_watched else 0.02)
-        assert is_told == is_watched
+    monkeypatch.setattr("toolsync.commands.explain.explain", slow)
+    assert main(["explain", *options]) == 0
+    assert seen_in_time == [is_told]
+    assert seen(terminal.getvalue()).strip() == ""
+    assert ("Asking" in terminal.getvalue()) == is_told

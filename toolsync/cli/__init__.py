@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from toolsync import __version__, render
-from toolsync.cli import patience, streams
+from toolsync.cli import streams
 from toolsync.cli.context import run
 from toolsync.cli.tree import Tree
 from toolsync.errors import BugError, InterruptedRunError, OutputError, ToolsyncError, UsageError
@@ -34,7 +36,7 @@ def main(arguments: Sequence[str]) -> int:
     streams.prepare()
     run.begin(_own(arguments))
     try:
-        with patience.shown(run.language, is_quiet=run.json):
+        with _waits():
             code = _tree()(args=list(arguments), prog_name="toolsync", standalone_mode=False)
     except ToolsyncError as error:
         return _failed(arguments, error)
@@ -50,6 +52,15 @@ def main(arguments: Sequence[str]) -> int:
     if code == InterruptedRunError.exit_code:  # how typer passes Ctrl-C on, unless it was pressed at a question
         return _interrupted(arguments)
     return run.exit_code
+
+
+def _waits() -> AbstractContextManager[None]:
+    """Shows what is waited for, on a terminal that can take a line back; a program that reads us is told nothing."""
+    if run.json or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+        return nullcontext()
+    from toolsync.cli import patience
+
+    return patience.shown(run.language)
 
 
 def _own(arguments: Sequence[str]) -> Sequence[str]:

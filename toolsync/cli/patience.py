@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from toolsync import waiting
@@ -16,15 +14,12 @@ if TYPE_CHECKING:
     from toolsync.render.transient import Transient
 
 
-def shown(language: Callable[[], Language], *, is_quiet: bool) -> AbstractContextManager[None]:
-    """Let waits show on stderr until the end of the block; nowhere but on a terminal that can take a line back.
+def shown(language: Callable[[], Language]) -> AbstractContextManager[None]:
+    """Let waits show on stderr until the end of the block.
 
     Args:
         language: the one to speak, asked for when there is something to say.
-        is_quiet: whether a program reads what is said.
     """
-    if is_quiet or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
-        return nullcontext()
     return waiting.watched(_Watcher(language))
 
 

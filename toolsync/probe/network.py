@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from toolsync import waiting
 from toolsync.deadline import answered
 from toolsync.probe.unpacking import ENCODINGS, unpacked
 from toolsync.sentence import Text, say
@@ -94,6 +93,8 @@ def send(
         Exception: whatever httpx, ssl, or the operating system raise; `failure.unsent` knows them.
     """
     import httpx
+
+    from toolsync import waiting
 
     seconds = network.connect_seconds + network.read_seconds
     try:  # httpx limits each wait by itself: a server that drips, or a name that nobody resolves, would hold us long

@@ -14,7 +14,6 @@ from pathlib import Path, PurePath
 from threading import Thread, current_thread, main_thread
 from typing import IO, TYPE_CHECKING
 
-from toolsync import waiting
 from toolsync.errors import KeyMissingError, SecretError
 from toolsync.masking import Secret, mask_key_shapes, mask_strange_words, masked, printable
 
@@ -125,6 +124,8 @@ def _run(
     argv: Sequence[str], name: str, environ: Mapping[str, str], timeout_seconds: float
 ) -> tuple[int, bytes, bytes]:
     """Exit code, stdout and stderr, each cut at a size that no key has."""
+    from toolsync import waiting  # most keys are not asked of a program
+
     started: list[subprocess.Popen[bytes]] = []
     try:
         with _signals_held_back():

@@ -9,10 +9,10 @@ from itertools import combinations
 
 from toolsync.address import origin
 from toolsync.doctor.checks.saying import place, text, values
+from toolsync.doctor.checks.wanting import taken_out
 from toolsync.doctor.effective import command_path, command_value, may_run
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Certainty, Credential, Finding, Fix
-from toolsync.doctor.removal import removal
 from toolsync.document import Value
 from toolsync.document import data as _data
 from toolsync.errors import KeyMissingError, KeyringLockedError, NoKeyringError, ProfileError
@@ -40,7 +40,7 @@ def _without_stranger(look: Look, *both: Credential) -> Fix | None:
     """What takes out the one of the two that does not stand where the profile is applied."""
     own = {one.layer.name for one in look.layers if one.layer.overlay} if look.edits else set()
     strangers = [each for each in both if each.where.layer not in own]
-    return removal(look, strangers[0].where) if len(strangers) == 1 else None
+    return taken_out(look, strangers[0].where) if len(strangers) == 1 else None
 
 
 def _is_cleared(look: Look) -> bool:
@@ -82,7 +82,7 @@ def _headers(look: Look) -> Iterator[Finding]:
     for name, value in look.effective.headers.items():
         if isinstance(value, Secret) and name not in wanted and where is not None:
             line = say("sends_other_header", place=place(look, where), header=name)
-            found, fix = values(look, where, header=name), removal(look, where)
+            found, fix = values(look, where, header=name), taken_out(look, where)
             yield Finding("foreign_credential", "likely", (line,), found, where, fix)
 
 
@@ -120,7 +120,7 @@ def shadowed_login(look: Look) -> Iterator[Finding]:
             say("passed_over", place=place(look, look.where(login))),
         )
         found = values(look, credential.where, variable=credential.where.slot.lstrip("$"))
-        fix = removal(look, credential.where)
+        fix = taken_out(look, credential.where)
         yield Finding("env_shadows_login", certainty, lines, found, credential.where, fix)
 
 

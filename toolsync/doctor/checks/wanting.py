@@ -10,7 +10,6 @@ from toolsync.doctor.checks.saying import place, same, used, values
 from toolsync.doctor.effective import command_path, command_value
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Credential, Finding, Fix, Where
-from toolsync.doctor.removal import removal
 from toolsync.document import data as _data
 from toolsync.masking import Secret
 from toolsync.sentence import say
@@ -85,7 +84,7 @@ def _hidden_variable(look: Look, credential: Credential) -> Finding | None:
     over = say("variable_of_environment", slot=answer.slot)
     lines = (say("passed_over", place=over), say("used_key", place=place(look, credential.where)))
     where = credential.where
-    return Finding("config_shadowed", "sure", lines, values(look, where), where, removal(look, where))
+    return Finding("config_shadowed", "sure", lines, values(look, where), where, taken_out(look, where))
 
 
 def _misplaced(look: Look, question: str) -> Finding | None:
@@ -167,4 +166,11 @@ def _taking_out(look: Look, winner: Answer, where: Where) -> Fix | None:
     """What takes the winner out: another apply where toolsync sets that very value."""
     if any(edit.path == winner.path for edit in look.edits.get(winner.overlay, ())):
         return Fix(f"toolsync apply --tool {look.tool.name}", ("apply", "--tool", look.tool.name))
-    return removal(look, where, look.wanted.get(winner.question, ""))
+    return taken_out(look, where, look.wanted.get(winner.question, ""))
+
+
+def taken_out(look: Look, where: Where, value: str = "") -> Fix | None:
+    """See `removal`, which most programs never need."""
+    from toolsync.doctor.removal import removal
+
+    return removal(look, where, value)
