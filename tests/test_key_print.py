@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.conftest import needs
 from tests.key_print import interrupts, key_print, profile_file, program
 from toolsync.key_print import Request, config_file, requested
 from toolsync.session import default_config
@@ -157,6 +158,13 @@ def test_a_profile_that_cannot_be_read_is_named(tmp_path: Path, content: bytes |
         config.write_bytes(content)
     printed = key_print(config, environ={})
     assert (printed.returncode, printed.stdout, message in printed.stderr) == (2, "", True)
+
+
+def test_a_profile_that_is_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    needs(os.name == "posix", "pipes that have a name")
+    os.mkfifo(tmp_path / "profile.toml")
+    printed = key_print(tmp_path / "profile.toml", environ={})
+    assert (printed.returncode, "no profile is active" in printed.stderr) == (2, True)
 
 
 def test_a_byte_order_mark_is_no_obstacle(tmp_path: Path) -> None:

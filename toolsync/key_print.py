@@ -109,13 +109,18 @@ def _read(path: str, shown: str) -> dict[str, Any]:
     import tomllib  # the whole schema has been met by what wrote the file
 
     try:
-        with open(path, "rb") as file:  # noqa: PTH123  see above
+        with open(path, "rb", opener=_unhindered) as file:
             return tomllib.loads(file.read().decode("utf-8-sig"))
     except OSError as error:
         raise ProfileError(f"{shown}: {error.strerror}", hint="Make it with `toolsync init`.") from error
     except (ValueError, RecursionError) as error:
         reason = "not UTF-8 text" if isinstance(error, UnicodeDecodeError) else str(error)
         raise ProfileError(_placed(shown, reason), hint="Mend it by hand.") from error
+
+
+def _unhindered(path: str, flags: int) -> int:
+    """Open a file; one that is a pipe in truth, which nobody writes to, is an empty one and not waited for."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _placed(file: str, reason: str) -> str:

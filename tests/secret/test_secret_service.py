@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import time
@@ -266,6 +267,19 @@ def test_key_print_gives_a_silent_keyring_up(silent_bus: str, tmp_path: Path) ->
     assert (printed.returncode, printed.stdout) == (2, "")
     assert printed.stderr.startswith("toolsync: the keyring did not answer within 5 s: it may be locked")
     assert 5 < time.monotonic() - start < 15
+
+
+def test_key_print_gives_a_bus_up_that_lets_nobody_in(tmp_path: Path) -> None:
+    """As one whose process is stopped: the system takes the connection, and nobody answers on it."""
+    needs(sys.platform == "linux", "needs a bus address")
+    with socket.socket(socket.AF_UNIX) as stopped:
+        stopped.bind(str(tmp_path / "bus"))
+        stopped.listen()
+        start = time.monotonic()
+        environ = {"DBUS_SESSION_BUS_ADDRESS": f"unix:path={tmp_path / 'bus'}"}
+        printed = key_print(profile_file(tmp_path, "keyring:work"), environ=environ)
+        assert printed.stderr.startswith("toolsync: the keyring did not answer within 5 s")
+        assert 5 < time.monotonic() - start < 15
 
 
 ASK = """

@@ -49,7 +49,7 @@ def _looked_up(attributes: Mapping[str, str], timeout_seconds: float) -> str | N
         return None
     until = time.monotonic() + timeout_seconds
     try:
-        with open_dbus_connection() as connection:
+        with open_dbus_connection(auth_timeout=timeout_seconds) as connection:
             return _Bus(connection, until).secret(attributes)
     except TimeoutError as error:
         raise unanswered(timeout_seconds) from error
