@@ -127,9 +127,11 @@ def test_the_record_goes_where_it_is_wanted_too(measured: Machine) -> None:
 def test_a_file_that_is_no_record_is_told_of_and_not_in_the_way(measured: Machine) -> None:
     measured.toolsync(*_QUICK, "--label", "before")
     (measured.state / "bench" / "0.json").write_text("{")
+    (measured.state / "bench" / "1.json").mkdir()
     ran = measured.toolsync("bench", "list")
     assert ran.code == 0
     assert "0.json: it is no JSON" in ran.out
+    assert "1.json" in ran.out
     assert "before" in ran.out
     assert measured.toolsync("bench", "show", "before").code == 0
 

@@ -13,7 +13,7 @@ from tests.bench.records import record, request, rung
 from tests.keys import invented
 from toolsync import resources
 from toolsync.bench.record import Gpu, GpuUse, Record, Request
-from toolsync.bench.record_file import dumped, loaded
+from toolsync.bench.record_file import dumped, loaded, outlined
 from toolsync.errors import DocumentError
 from toolsync.masking import Secret
 
@@ -91,6 +91,20 @@ def _with(number: bytes) -> bytes:
 def test_what_is_no_record_is_named(raw: bytes, says: str) -> None:
     with pytest.raises(DocumentError, match=says):
         loaded(raw, "run.json")
+
+
+@pytest.mark.parametrize("one", _RECORDS.values(), ids=_RECORDS)
+def test_an_outline_is_the_record_without_what_was_measured(one: Record) -> None:
+    bare = replace(one, rungs=tuple(replace(rung, requests=(), gpus=()) for rung in one.rungs))
+    assert outlined(dumped(one), "run.json") == bare
+
+
+@pytest.mark.parametrize(
+    "raw", [b"{", b"[]", json.dumps(_without(_WHOLE, "label")).encode()], ids=["cut", "list", "no label"]
+)
+def test_what_is_no_record_has_no_outline(raw: bytes) -> None:
+    with pytest.raises(DocumentError):
+        outlined(raw, "run.json")
 
 
 def test_a_key_that_a_server_says_is_not_kept() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -74,11 +74,24 @@ def loaded(raw: bytes, name: str) -> Record:
     Raises:
         DocumentError: it is none, or one of another version.
     """
-    from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import best_match
+    data = _parsed(raw, name)
+    _stop_at_faults(_with_rungs(data, _without_gaps), name)
+    if not all(map(_are_gaps, _gaps(data))):
+        raise DocumentError("its itl_ms are not all times", name=name, hint=_HINT)
+    if not all(map(_is_sound, _numbers(data))):
+        raise DocumentError("a number in it is none that anybody measures", name=name, hint=_HINT)
+    return _record(data)
 
-    from toolsync import resources
 
+def outlined(raw: bytes, name: str) -> Record:
+    """The same without its requests and samples, at which nobody has looked: for a list of many. See `loaded`."""
+    data = _parsed(raw, name)
+    bare = _with_rungs(data, _bare)
+    _stop_at_faults(bare, name)
+    return _record(bare)
+
+
+def _parsed(raw: bytes, name: str) -> dict[str, Any]:
     try:
         data = json.loads(raw, parse_constant=_none)
     except (ValueError, RecursionError) as error:
@@ -86,15 +99,20 @@ def loaded(raw: bytes, name: str) -> Record:
     said = data.get("schema") if isinstance(data, dict) else None
     if said != SCHEMA:
         raise _strange(said, name)
-    fault = best_match(Draft202012Validator(resources.schema("bench-record")).iter_errors(_without_gaps(data)))
-    if fault is None and not all(map(_are_gaps, _gaps(data))):
-        raise DocumentError("its itl_ms are not all times", name=name, hint=_HINT)
+    told: dict[str, Any] = data
+    return told
+
+
+def _stop_at_faults(data: Mapping[str, Any], name: str) -> None:
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import best_match
+
+    from toolsync import resources
+
+    fault = best_match(Draft202012Validator(resources.schema("bench-record")).iter_errors(data))
     if fault is not None:
         place = ".".join(map(str, fault.absolute_path)) or "it"
         raise DocumentError(f"{place} is not as a record has it", name=name, hint=_HINT)
-    if not all(map(_is_sound, _numbers(data))):
-        raise DocumentError("a number in it is none that anybody measures", name=name, hint=_HINT)
-    return _record(data)
 
 
 def _strange(schema: object, name: str) -> DocumentError:
@@ -130,13 +148,17 @@ def _none(name: str) -> float:
     raise ValueError(name)  # NaN and the infinite, which JSON does not have
 
 
-def _without_gaps(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The record without the gaps between chunks, of which a validator takes half a second to look at each."""
+def _with_rungs(data: Mapping[str, Any], change: Callable[[object], object]) -> Mapping[str, Any]:
     rungs = data.get("rungs")
-    return {**data, "rungs": [_emptied(rung) for rung in rungs]} if isinstance(rungs, list) else dict(data)
+    return {**data, "rungs": list(map(change, rungs))} if isinstance(rungs, list) else data
 
 
-def _emptied(rung: object) -> object:
+def _bare(rung: object) -> object:
+    return {**rung, "requests": [], "gpus": []} if isinstance(rung, dict) else rung
+
+
+def _without_gaps(rung: object) -> object:
+    """The rung without the gaps between chunks, of which a validator takes half a second to look at each."""
     if not isinstance(rung, dict) or not isinstance(rung.get("requests"), list):
         return rung
     told = [one | {"itl_ms": []} if _has_gaps(one) else one for one in rung["requests"]]

@@ -11,7 +11,7 @@ from typing import Any
 from toolsync import disk, own_file
 from toolsync.bench.metrics import Summary, summary
 from toolsync.bench.record import Record, Rung
-from toolsync.bench.record_file import dumped, loaded
+from toolsync.bench.record_file import dumped, loaded, outlined
 from toolsync.commands.result import Message, Result
 from toolsync.errors import DocumentError, FileError, UsageError
 from toolsync.masking import on_one_line
@@ -19,7 +19,7 @@ from toolsync.session import Session
 
 
 def list_(session: Session) -> Result:
-    """`bench list`: the records that are here. Raises as `find`."""
+    """`bench list`: the records that are here."""
     here, strange = _all(session)
     rows = [
         {
@@ -33,7 +33,7 @@ def list_(session: Session) -> Result:
             "token_source": one.token_source,
             "gpu_source": one.gpu.source,
         }
-        for one in here
+        for _, one in here
     ]
     return Result("bench list", {"records": rows}, tuple(strange))
 
@@ -53,14 +53,20 @@ def find(session: Session, name: str) -> Record:
     """
     file = Path(name)
     raw = disk.read(file).raw if file.suffix == ".json" or "/" in name else None
-    if raw is not None:
-        return loaded(raw, session.shown(file))
+    if raw is None:
+        file = _called(session, name)
+        raw = disk.read(file).raw or b""
+    return loaded(raw, session.shown(file))
+
+
+def _called(session: Session, name: str) -> Path:
+    """The file of the record of that name. Raises as `find`."""
     here, _ = _all(session)
-    labelled = [one for one in here if one.label == name]
+    labelled = [file for file, one in here if one.label == name]
     if labelled:
         return labelled[-1]
-    begun = [one for one in here if one.id.startswith(name)]
-    exact = [one for one in begun if one.id == name] or begun
+    begun = [(file, one) for file, one in here if one.id.startswith(name)]
+    exact = [file for file, one in begun if one.id == name] or [file for file, _ in begun]
     if len(exact) == 1 and name:
         return exact[0]
     if exact and name:
@@ -71,17 +77,13 @@ def find(session: Session, name: str) -> Record:
     )
 
 
-def _all(session: Session) -> tuple[list[Record], list[Message]]:
-    """The records that are here, the oldest first, and what is said of files that are none.
-
-    Raises:
-        FileError: one cannot be opened.
-    """
+def _all(session: Session) -> tuple[list[tuple[Path, Record]], list[Message]]:
+    """The records that are here, the oldest first, in outline; and what is said of files that are none."""
     found, strange = [], []
     for file in sorted(folder(session).glob("*.json")):
         try:
-            found.append(loaded(disk.read(file).raw or b"", session.shown(file)))
-        except DocumentError as error:
+            found.append((file, outlined(disk.read(file).raw or b"", session.shown(file))))
+        except (DocumentError, FileError) as error:
             strange.append(Message("warning", error.message, "Look at it, and move it away."))
     return found, strange
 
