@@ -1,6 +1,6 @@
 """What `apply` and `doctor --offline` cost, as ratios to an interpreter that does nothing, and how `apply` grows.
 
-Run it with the interpreter that toolsync is installed in: `python tests/benchmarks/apply.py`. Ratios are of medians of
+Run it with the interpreter that toolsync is installed in: `python -m tests.benchmarks.apply`. Ratios are of medians of
 CPU time (user and system), measured in turns; the growth is fitted with a straight line.
 """
 

@@ -1,6 +1,6 @@
 """How exact `toolsync bench run` is, against a server that writes down when it sent what; and what it costs.
 
-`python tests/benchmarks/bench.py` compiles `truth_server.c` with gcc, pins it to one processor (with real-time priority
+`python -m tests.benchmarks.bench` compiles `truth_server.c` with gcc, pins it to one processor (with real-time priority
 where that is allowed) and the bench to another, and prints medians of three runs beside the targets. Linux, two
 processors and nothing else running. `--quick` makes one short run of each, to see that it works.
 """
@@ -10,21 +10,19 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shutil
-import signal
-import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from struct import unpack_from
 from typing import Any
+
+from tests.benchmarks.truth import TruthServer, pinned
 
 _TTFT_US, _ITL_US, _TOKENS = 100_000, 5_000, 256
 _ASYNCIO = "import sys; sys.modules['uvloop'] = None; from toolsync.__main__ import main; sys.exit(main(sys.argv[1:]))"
@@ -117,10 +115,8 @@ class Rig:
 
     def __init__(self, folder: Path, cpus: tuple[int, int], *, is_quick: bool) -> None:
         self._folder, self._is_quick = folder, is_quick
-        self._server_cpu, self._client_cpu = cpus
-        self._server = folder / "truth"
-        source = Path(__file__).parent / "truth_server.c"
-        subprocess.run(["gcc", "-O2", "-o", str(self._server), str(source)], check=True)
+        server_cpu, self._client_cpu = cpus
+        self._server = TruthServer(folder, server_cpu)
         self._known: dict[tuple[str, bool, str], list[Ran]] = {}
 
     def runs(self, options: str, *, is_flood: bool = False, loop: str = "uvloop") -> Iterator[Ran]:
@@ -133,65 +129,18 @@ class Rig:
             yield known[number]
 
     def _ran(self, options: Sequence[str], *, is_flood: bool, loop: str) -> Ran:
-        port = _free_port()
-        log, out, config = (self._folder / name for name in ("log", "run.json", "profile.toml"))
+        log, out = self._folder / "log", self._folder / "run.json"
         out.unlink(missing_ok=True)
-        config.write_text(
-            f'active = "truth"\n[profiles.truth]\nbase_url = "http://127.0.0.1:{port}"\nmodel = "m"\n'
-            'key = "env:BENCHMARK_KEY"\n[profiles.truth.observability]\nlog_memory = false\n'
-        )
-        timing = ("0", "0", str(_TOKENS), str(_TOKENS)) if is_flood else (*map(str, (_TTFT_US, _ITL_US, _TOKENS)), "1")
-        command = [sys.executable, "-c", _USUAL if loop == "uvloop" else _ASYNCIO, "--config", str(config), "bench"]
-        command += ["run", *options, "--tokens", f"512,{_TOKENS}", "--out", str(out)]
-        environ = {**os.environ, "HOME": str(self._folder), "BENCHMARK_KEY": "sk-invented-benchmark-0123456789"}
-        with self._serving(port, timing, log):
-            wall_s, cpu_s, peak_mib = _spent([*_pinned(self._client_cpu), *command], environ)
+        timing = (0, 0, _TOKENS, _TOKENS) if is_flood else (_TTFT_US, _ITL_US, _TOKENS, 1)
+        start = [sys.executable, "-c", _USUAL if loop == "uvloop" else _ASYNCIO]
+        asked = ["bench", "run", *options, "--tokens", f"512,{_TOKENS}", "--out", str(out)]
+        with self._server.serving((*timing, 1), log) as config:
+            command = [*pinned(self._client_cpu), *start, "--config", str(config), *asked]
+            wall_s, cpu_s, peak_mib = _spent(command, self._server.environ)
         record = json.loads(out.read_bytes())
         if record["environment"]["loop"] != loop:
             sys.exit("uvloop is not installed: `pip install toolsync[fast]`")
         return Ran(record, _truths(log.read_bytes()), wall_s, cpu_s, peak_mib)
-
-    @contextmanager
-    def _serving(self, port: int, timing: Sequence[str], log: Path) -> Iterator[None]:
-        command = [*_urgent(), *_pinned(self._server_cpu), str(self._server), str(port), *timing, "1", str(log)]
-        server = subprocess.Popen(command)
-        try:
-            _wait_for(port)
-            yield
-        finally:
-            server.send_signal(signal.SIGTERM)
-            server.wait(10)
-
-
-def _pinned(cpu: int) -> list[str]:
-    is_many = (os.cpu_count() or 1) > 1 and shutil.which("taskset")
-    return ["taskset", "-c", str(cpu)] if is_many else []
-
-
-def _urgent() -> list[str]:
-    """Real-time priority, where this user may have it."""
-    if (
-        not shutil.which("chrt")
-        or subprocess.run(["chrt", "-f", "20", "true"], capture_output=True, check=False).returncode
-    ):
-        return []
-    return ["chrt", "-f", "20"]
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        return int(listening.getsockname()[1])
-
-
-def _wait_for(port: int) -> None:
-    for _ in range(200):
-        try:
-            socket.create_connection(("127.0.0.1", port)).close()
-        except OSError:
-            time.sleep(0.02)
-        else:
-            return
-    sys.exit("the server does not listen")
 
 
 def _spent(command: Sequence[str], environ: Mapping[str, str]) -> tuple[float, float, float]:

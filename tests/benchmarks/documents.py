@@ -1,6 +1,6 @@
 """What an edit of a large file costs, as ratios to parsing (and writing) it with the standard library.
 
-Run it with the interpreter that toolsync is installed in: `python tests/benchmarks/documents.py`. Ratios are of medians
+Run it with the interpreter that toolsync is installed in: `python -m tests.benchmarks.documents`. Ratios are of medians
 of CPU time, measured in turns in one process, so that other load and the machine's speed matter little.
 """
 

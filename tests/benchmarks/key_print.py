@@ -1,7 +1,7 @@
 """How long tools wait for the key, as ratios to an interpreter that does nothing: CPU time, the least of the runs.
 
-    python tests/benchmarks/key_print.py                               # --version, and the key from a variable
-    tests/secret_service.sh python tests/benchmarks/key_print.py       # from the Secret Service too
+    python -m tests.benchmarks.key_print                             # --version, and the key from a variable
+    tests/secret_service.sh python -m tests.benchmarks.key_print     # from the Secret Service too
 
 Ends with 1 where a ratio is above its limit.
 """

@@ -1,6 +1,6 @@
 """How often `toolsync bench compare` finds a planted change, and how often it finds one that is not there.
 
-`python tests/benchmarks/verdicts.py` compiles `truth_server.c` with gcc, and measures a fast server (TTFT 20 ms, ITL
+`python -m tests.benchmarks.verdicts` compiles `truth_server.c` with gcc, and measures a fast server (TTFT 20 ms, ITL
 1 ms, 32 tokens) three times in each of twenty repetitions: before, after with nothing changed, after with TTFT 8 %
 longer. Linux, two processors and nothing else running; some minutes. `--repetitions 2 --ladder 1,8` sees that it works.
 """
@@ -9,18 +9,14 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import shutil
-import signal
-import socket
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from tests.benchmarks.truth import TruthServer, pinned
 
 _TTFT_US, _ITL_US, _TOKENS = 20_000, 1_000, 32
 _PLANTED = 1.08
@@ -49,9 +45,7 @@ class Bench:
 
     def __init__(self, folder: Path, ladder: str) -> None:
         self._folder, self._ladder = folder, ladder
-        self._server = folder / "truth"
-        source = Path(__file__).parent / "truth_server.c"
-        subprocess.run(["gcc", "-O2", "-o", str(self._server), str(source)], check=True)
+        self._server = TruthServer(folder, _SERVER_CPU)
 
     def repetition(self, number: int) -> tuple[int, int, Sequence[str]]:
         """At how many rungs the planted change was found, of how many; and which verdicts of equals are false."""
@@ -71,12 +65,8 @@ class Bench:
         return found, len(ttft), wrong
 
     def _run(self, name: str, factor: float) -> Path:
-        port, out, config = _free_port(), self._folder / f"{name}.json", self._folder / "profile.toml"
-        config.write_text(
-            f'active = "truth"\n[profiles.truth]\nbase_url = "http://127.0.0.1:{port}"\nmodel = "m"\n'
-            'key = "env:BENCHMARK_KEY"\n[profiles.truth.observability]\nlog_memory = false\n'
-        )
-        with self._serving(port, round(_TTFT_US * factor)):
+        out = self._folder / f"{name}.json"
+        with self._server.serving((round(_TTFT_US * factor), _ITL_US, _TOKENS, 1, 1)) as config:
             options = ["--concurrency", self._ladder, "--tokens", f"512,{_TOKENS}", "--out", str(out)]
             self._toolsync("--config", str(config), "bench", "run", *options)
         return out
@@ -90,55 +80,11 @@ class Bench:
         return found
 
     def _toolsync(self, *words: str) -> bytes:
-        environ = {**os.environ, "HOME": str(self._folder), "BENCHMARK_KEY": "sk-invented-benchmark-0123456789"}
-        command = [*_pinned(_CLIENT_CPU), sys.executable, "-m", "toolsync", *words]
-        ended = subprocess.run(command, env=environ, stdout=subprocess.PIPE, check=False)
+        command = [*pinned(_CLIENT_CPU), sys.executable, "-m", "toolsync", *words]
+        ended = subprocess.run(command, env=self._server.environ, stdout=subprocess.PIPE, check=False)
         if ended.returncode not in (0, 3):
             sys.exit(f"toolsync {words[0]} ended with {ended.returncode}")
         return ended.stdout
-
-    @contextmanager
-    def _serving(self, port: int, ttft_us: int) -> Iterator[None]:
-        timing = map(str, (ttft_us, _ITL_US, _TOKENS, 1, 1))
-        server = subprocess.Popen(
-            [*_urgent(), *_pinned(_SERVER_CPU), str(self._server), str(port), *timing, os.devnull]
-        )
-        try:
-            _wait_for(port)
-            yield
-        finally:
-            server.send_signal(signal.SIGTERM)
-            server.wait(10)
-
-
-def _pinned(cpu: int) -> list[str]:
-    is_many = (os.cpu_count() or 1) > 1 and shutil.which("taskset")
-    return ["taskset", "-c", str(cpu)] if is_many else []
-
-
-def _urgent() -> list[str]:
-    """Real-time priority, where this user may have it."""
-    chrt = ["chrt", "-f", "20"]
-    is_allowed = (
-        shutil.which("chrt") and not subprocess.run([*chrt, "true"], capture_output=True, check=False).returncode
-    )
-    return chrt if is_allowed else []
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        return int(listening.getsockname()[1])
-
-
-def _wait_for(port: int) -> None:
-    for _ in range(200):
-        try:
-            socket.create_connection(("127.0.0.1", port)).close()
-        except OSError:
-            time.sleep(0.02)
-        else:
-            return
-    sys.exit("the server does not listen")
 
 
 if __name__ == "__main__":
