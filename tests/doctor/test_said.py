@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from toolsync.probe import talk
 from toolsync.probe.network import Network
 from toolsync.process import Process
 from toolsync.render import examination
+from toolsync.render.screen import Screen
 
 
 @pytest.mark.parametrize("variable", ["HTTP_PROXY", "http_proxy", "ALL_PROXY"])
@@ -167,3 +169,36 @@ def test_a_tool_that_only_variables_speak_of_is_looked_at(
     home.write(files)
     data = doctor(home.session(), Options(is_offline=True)).data
     assert [one["tool"] for one in data["tools"]] == expected
+
+
+class Terminal(io.StringIO):
+    """A terminal, 60 columns wide where the variable says so."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_sentence_is_folded_and_a_command_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setenv("NO_COLOR", "1")
+    command = "toolsync profile edit work --set base_url=https://gw.example/v1 && toolsync apply --tool demo"
+    finding = {
+        "cause": "x",
+        "severity": "error",
+        "certainty": "sure",
+        "title": "a title",
+        "where": None,
+        "remedy": "",
+        "evidence": ["one " * 30],
+        "fix": command,
+        "command": [],
+        "then": [],
+    }
+    one = {"tool": "demo", "called": "Demo", "state": "problem", "request": {"url": ""}, "client": None}
+    data = {"language": "en", "is_detailed": False, "tools": [{**one, "findings": [finding], "ruled_out": []}]}
+    terminal = Terminal()
+    Screen(terminal).show(examination.examination_lines(data))
+    lines = terminal.getvalue().splitlines()
+    assert f"    → {command}" in lines
+    assert [line for line in lines if line.startswith("      one")]
+    assert max(len(line) for line in lines if "→" not in line and "explain" not in line) <= 60

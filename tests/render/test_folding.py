@@ -82,6 +82,11 @@ def test_a_cell_keeps_every_character_within_its_width(text: str, width: int) ->
     assert not any(line.startswith("\n") for line in lines)
 
 
+def test_chinese_marks_stay_with_their_words() -> None:
+    text = "删除文件，或写入（配置）。完成"  # noqa: RUF001  Chinese has its own
+    assert folding.prose(text, 9) == ["删除文", "件，或写", "入（配", "置）。完", "成"]  # noqa: RUF001  likewise
+
+
 def test_a_path_that_is_too_long_begins_on_the_line_of_its_row(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = _shown(list(columns([("project", "~/a/folder/settings.json")])), monkeypatch, 24)
     assert shown == "project  ~/a/folder/\n         settings.json\n"

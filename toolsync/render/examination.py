@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from toolsync import causes
 from toolsync.causes import Language
-from toolsync.render.screen import Line
+from toolsync.render.screen import Line, sentence
 from toolsync.render.tables import columns
 
 Data = Mapping[str, Any]
@@ -61,21 +61,21 @@ def _program(one: Data, alike: Sequence[Data], words: Data, excluded: str) -> It
     findings = one["findings"]
     if one["state"] == "healthy":
         yield Line(f"✓ {one['called']}: {_well(one, words)}", "good")
-        yield from (Line(f"    {_named(finding, words)}") for finding in findings)
+        yield from (_said(_named(finding, words)) for finding in findings)
         return
     mark, style = {"problem": ("✗", "bad"), "warning": ("!", "look")}.get(one["state"], ("?", "look"))
     if not findings:
         is_clients = one["state"] == "problem"
         unknown = "inconclusive" if one["asked"] or not one["unknown"] else "unset"
         yield Line(f"{mark} {one['called']}: {words['client' if is_clients else unknown]}", style)
-        yield from (Line(f"    {line}") for line in one["asked"][: 0 if is_clients else _MOST_EVIDENCE])
-        yield from (Line(f"    {line}") for line in one["unknown"])
+        yield from map(_said, one["asked"][: 0 if is_clients else _MOST_EVIDENCE])
+        yield from map(_said, one["unknown"])
         return
     primary, *others = findings
     yield Line(f"{mark} {one['called']}: {_named(primary, words)}", style)
     yield from _finding(primary, words, excluded)
     fixes = dict.fromkeys(other["findings"][0]["fix"] for other in alike)
-    yield from (Line(f"    → {fix}", "place") for fix in fixes if fix not in ("", primary["fix"]))
+    yield from (_way_out(fix) for fix in fixes if fix not in ("", primary["fix"]))
     if alike:
         yield Line(f"  {words['same']}: {', '.join(other['called'] for other in alike)}", style)
     for finding in others:
@@ -99,8 +99,8 @@ def _client(one: Data) -> Iterator[Line]:
     if client is None:
         return
     style = {"answered": "good", "unasked": ""}.get(client["state"], "bad")
-    yield Line(f"    {client['says']}", "look" if client["verdict"] == "differs" else style)
-    yield from (Line(f"      ? {text}") for text in client["candidates"])
+    yield _said(client["says"], "look" if client["verdict"] == "differs" else style)
+    yield from (_said(f"  ? {text}") for text in client["candidates"])
 
 
 def _well(one: Data, words: Data) -> str:
@@ -125,14 +125,25 @@ def _excluded(one: Data, words: Data, language: Language) -> str:
 def _finding(finding: Data, words: Data, excluded: str = "") -> Iterator[Line]:
     where = finding["where"]
     if where is not None:
-        yield Line(f"    {words['where']}: {_place(where)}")
+        yield _said(f"{words['where']}: {_place(where)}")
     evidence = finding["evidence"]
     if len(evidence) > _MOST_EVIDENCE:  # the last line says what the way out needs
         evidence = [*evidence[: _MOST_EVIDENCE - 1], evidence[-1]]
-    yield from (Line(f"    {line}") for line in evidence)
+    yield from map(_said, evidence)
     if excluded:
-        yield Line(f"    {excluded}", "dim")
-    yield Line(f"    → {finding['fix'] or finding['remedy']}", "place")
+        yield _said(excluded, "dim")
+    yield _way_out(finding["fix"] or finding["remedy"])
+
+
+def _said(text: str, style: str = "") -> Line:
+    """What is said of a program, in lines that a terminal folds between words."""
+    return sentence(f"    {text}", style, indent=6)
+
+
+def _way_out(text: str) -> Line:
+    """What mends it; a command stays on one line, for it is copied."""
+    is_command = not text.endswith((".", "。"))
+    return Line(f"    → {text}", "place") if is_command else sentence(f"    → {text}", "place", indent=6)
 
 
 def _place(where: Data) -> str:
