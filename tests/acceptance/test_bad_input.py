@@ -169,6 +169,18 @@ BAD = {
     "an unknown tool": Bad(
         _profile(), (*APPLY, "--tool", "codx"), "unknown tool 'codx'", f"Did you mean 'codex'? {KNOWN}"
     ),
+    "a time that is no number": Bad(
+        _profile(),
+        ("key", "rotate", "--yes", "--keep-days", "nan"),
+        "Invalid value for '--keep-days': 'nan' is no number",
+        "`toolsync key rotate` replaces the key, here and in every copy.",
+    ),
+    "a rate that is no number": Bad(
+        _profile(),
+        ("bench", "run", "--rate", "nan"),
+        "Invalid value for '--rate': 'nan' is no number",
+        "`toolsync bench run --help` shows how.",
+    ),
     "an unknown tool for status": Bad(_profile(), ("status", "--tool", "x"), "unknown tool 'x'", KNOWN),
     "an unknown profile": Bad(
         _profile(),

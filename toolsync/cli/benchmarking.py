@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from toolsync.cli.context import Json, ProfileName, help_app, run, show
+from toolsync.cli.context import Json, ProfileName, a_number, help_app, run, show
 from toolsync.commands.result import Result
 from toolsync.errors import UsageError
 from toolsync.render import contrast, measurement, screen
@@ -32,10 +32,12 @@ def bench_run(
         int | None, typer.Option("--requests", min=1, max=1_000_000, help="At least so many a step.")
     ] = None,
     duration: Annotated[
-        float | None, typer.Option("--duration", min=0.1, max=604_800, help="Seconds that a step lasts.")
+        float | None,
+        typer.Option("--duration", min=0.1, max=604_800, help="Seconds that a step lasts.", callback=a_number),
     ] = None,
     rate: Annotated[
-        float | None, typer.Option("--rate", min=0.001, max=100_000, help="Open loop: requests a second.")
+        float | None,
+        typer.Option("--rate", min=0.001, max=100_000, help="Open loop: requests a second.", callback=a_number),
     ] = None,
     label: Annotated[str | None, typer.Option("--label", help="What to call the run.")] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Keep the record here, too.")] = None,

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -31,6 +32,13 @@ Tools = Annotated[list[str] | None, typer.Option("--tool", "-t", help="Only this
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Answer the question with yes.")]
 Language = Annotated[str | None, typer.Option("--lang", help="en or zh; default: as LANG says.", show_default=False)]
 Plaintext = Annotated[bool, typer.Option("--allow-plaintext", help="A tool's own file may hold a copy of the key.")]
+
+
+def a_number(value: float | None) -> float | None:
+    """An option's value; `nan`, which Python reads as a number, is within every limit, for it is beyond none."""
+    if value is not None and isnan(value):
+        raise typer.BadParameter("'nan' is no number")
+    return value
 
 
 def help_app(purpose: str) -> typer.Typer:

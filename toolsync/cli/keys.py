@@ -10,7 +10,7 @@ import typer
 from toolsync import disk, render
 from toolsync.cli import streams
 from toolsync.cli.asking import shown_and_done
-from toolsync.cli.context import Json, Yes, ask, help_app, run, show
+from toolsync.cli.context import Json, Yes, a_number, ask, help_app, run, show
 from toolsync.commands.result import Message, Result
 from toolsync.errors import UsageError
 from toolsync.render import screen, undertaking
@@ -124,7 +124,9 @@ def key_rotate(
     source: Annotated[
         str | None, typer.Option("--from", help="command:LINE or env:NAME has the new key.", show_default=False)
     ] = None,
-    keep_days: Annotated[float, typer.Option("--keep-days", help="How long the old key is kept.", min=0, max=3650)] = 7,
+    keep_days: Annotated[
+        float, typer.Option("--keep-days", help="How long the old key is kept.", min=0, max=3650, callback=a_number)
+    ] = 7,
     no_ping: Annotated[bool, typer.Option("--no-ping", help="Do not ask the gateway.")] = False,
     yes: Yes = False,
     json: Json = False,
