@@ -8,7 +8,7 @@ from time import perf_counter_ns
 from typing import Any, cast
 
 import httpx
-from httptools import HttpParserError, HttpResponseParser
+from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 
 from toolsync.value import frozen
 
@@ -61,7 +61,7 @@ class Connection(asyncio.Protocol):
         self._parser: Any = HttpResponseParser(self)
         self._at_ns = array("q")
         self._ends = array("q")
-        self._status = self._length = self._came = self._t0_ns = self._heard_ns = 0
+        self._status = self._length = self._end = self._came = self._t0_ns = self._heard_ns = 0
         self._is_begun = self._has_length = self._keeps_alive = self._is_late = False
 
     @property
@@ -109,7 +109,7 @@ class Connection(asyncio.Protocol):
         if not self._status:
             raise httpx.RemoteProtocolError("what the server answered is no HTTP")
         stamps = Stamps(self._t0_ns, self._at_ns, self._ends, is_whole=self._is_done, is_late=self._is_late)
-        stream = httpx.ByteStream(bytes(self._body))
+        stream = httpx.ByteStream(bytes(self._body[: self._end] if self._is_done else self._body))
         extensions: dict[str, Any] = {STAMPS: stamps}
         return httpx.Response(self._status, headers=self._headers, stream=stream, extensions=extensions)
 
@@ -154,10 +154,10 @@ class Connection(asyncio.Protocol):
             return
         try:
             self._parser.feed_data(data)
-        except HttpParserError:
+        except (HttpParserError, HttpParserUpgrade):  # another protocol from here on, which nobody asked for
             self._abort()
             self._wake()
-        length = len(self._body)
+        length = self._end if self._is_done else len(self._body)
         if length > self._length:  # what came at once has one stamp, however many chunks it is
             self._length = length
             self._at_ns.append(now_ns)
@@ -166,18 +166,24 @@ class Connection(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """It is gone."""
         self._is_closed = True
-        if self._status and not self._has_length and exc is None and not self._is_late:
-            self._is_done = True  # a body without a length ends with its connection (RFC 9112, 6.3)
+        is_told_by_its_end = self._status and not self._has_length  # a body without a length (RFC 9112, 6.3)
+        if is_told_by_its_end and not self._is_done and exc is None and not self._is_late:
+            self._is_done, self._end = True, len(self._body)
         self._wake()
 
     # What httptools calls.
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """One header."""
+        if self._is_done:  # a second answer, to nothing that was asked
+            self._keeps_alive = False
+            return
         self._headers.append((name, value))
 
     def on_headers_complete(self) -> None:
         """The last one was there."""
+        if self._is_done:
+            return
         self._status = self._parser.get_status_code()
         self._keeps_alive = self._parser.should_keep_alive()
         names = {name.lower() for name, _ in self._headers}
@@ -185,8 +191,10 @@ class Connection(asyncio.Protocol):
 
     def on_message_complete(self) -> None:
         """The reply has ended."""
+        if self._is_done:
+            return
         if self._status < 200:  # noqa: PLR2004  an interim answer (RFC 9110, 15.2): the real one follows
             self._status, self._headers = 0, []
             return
-        self._is_done = True
+        self._is_done, self._end = True, len(self._body)
         self._wake()
