@@ -73,3 +73,10 @@ def test_a_setting_is_called_as_its_own_file_calls_it(tmp_path: Path) -> None:
     home.write({".cline/data/globalState.json": '{"openAiBaseUrl": "http://gw.example/v1"}', ".claude.json": "{}"})
     look = home.look("cline", "vscode")
     assert place(look, look.where(look.found["base_url"])) == "~/.cline/data/globalState.json:1 (openAiBaseUrl)"
+
+
+def test_a_whole_file_is_named_without_a_setting(tmp_path: Path) -> None:
+    with realised(tmp_path, case(ok(chat()))) as stage:
+        (stage.home / ".demo-tool" / "settings.json").write_text("{", encoding="utf-8")
+        _, out, _ = run(stage, "doctor", "--offline")
+    assert "    from: ~/.demo-tool/settings.json:1\n" in out

@@ -148,7 +148,7 @@ def _way_out(text: str) -> Line:
 
 def _place(where: Data) -> str:
     file = f"{where['file']}:{where['line']}" if where["line"] else where["file"]
-    return f"{file} ({where['slot']})" if file else where["slot"]
+    return f"{file} ({where['slot']})" if file and where["slot"] else file or where["slot"]
 
 
 # `doctor TOOL`.

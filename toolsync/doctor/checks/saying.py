@@ -21,7 +21,7 @@ def place(look: Look, where: Where) -> Text:
     at = at_line(look, where)
     if where.layer == "environment":
         return say("variable_set_at", slot=shown, place=at) if at else say("variable_of_environment", slot=shown)
-    return f"{at or where.layer} ({shown})"
+    return f"{at or where.layer} ({shown})" if shown else at or where.layer
 
 
 def slot(look: Look, where: Where) -> str:
