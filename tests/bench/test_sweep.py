@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
 from collections.abc import Callable
@@ -12,8 +13,9 @@ import pytest
 from tests.bench.server import Scripted, served, streamed
 from tests.bench.test_exact import DONE, LAST, TEXT, usage
 from toolsync.address import Dialect
+from toolsync.bench.record import Client
 from toolsync.bench.run import Ran, Wish, measure, target
-from toolsync.bench.sweep import Load
+from toolsync.bench.sweep import Load, _Watch
 from toolsync.probe.network import Network
 
 _WHOLE = streamed(TEXT, LAST, usage(2), DONE)
@@ -131,6 +133,19 @@ def test_a_client_that_is_held_up_says_so() -> None:
     client = ran.record.rungs[0].client
     assert client.is_limit
     assert client.loop_lag_p99_ms > 2
+
+
+def test_a_rung_that_is_shorter_than_a_tick_knows_how_late_it_was() -> None:
+    import time
+
+    async def run() -> Client:
+        watch = _Watch(lambda: None)
+        watch.start()
+        time.sleep(0.03)  # noqa: ASYNC251  what holds the loop up
+        watch.stop()
+        return watch.client(30_000_000, None)
+
+    assert asyncio.run(run()).loop_lag_p99_ms >= 15
 
 
 def test_the_record_says_what_measured_and_whom() -> None:

@@ -220,32 +220,37 @@ class _Watch:
         self._look = look
         self._lags = array("q")
         self._timer: asyncio.TimerHandle | None = None
-        self._cpu_ns = self._ticks = 0
+        self._cpu_ns = self._ticks = self._due_ns = 0
 
     def start(self) -> None:
         self._cpu_ns = process_time_ns()
         self._expect()
 
     def _expect(self) -> None:
-        loop = asyncio.get_running_loop()
-        self._timer = loop.call_later(_TICK_NS / 1e9, self._tick, perf_counter_ns() + _TICK_NS)
+        self._due_ns = perf_counter_ns() + _TICK_NS
+        self._timer = asyncio.get_running_loop().call_later(_TICK_NS / 1e9, self._tick)
 
-    def _tick(self, due_ns: int) -> None:
-        lag_ns = max(0, perf_counter_ns() - due_ns)
+    def _tick(self) -> None:
+        lag_ns = perf_counter_ns() - self._due_ns
         self._expect()  # before anybody is told, which takes its time too
-        self._lags.extend(range(lag_ns, -1, -_TICK_NS))  # with the ticks that would have been in the meantime
+        self._note(lag_ns)
         self._ticks += 1
         if self._ticks % _TICKS_PER_LOOK == 0:
             self._look()
 
+    def _note(self, lag_ns: int) -> None:
+        """A tick, with those that would have been in the meantime."""
+        self._lags.extend(range(max(0, lag_ns), -1, -_TICK_NS))
+
     def stop(self) -> None:
         self._cpu_ns = process_time_ns() - self._cpu_ns
+        self._note(perf_counter_ns() - self._due_ns)  # the one that is still to come: a short rung has no other
         if self._timer is not None:
             self._timer.cancel()
 
     def client(self, took_ns: int, skew_ms: float | None) -> Client:
         """How it did."""
         share = self._cpu_ns / max(1, took_ns)
-        lag_ms = metrics.percentile(sorted(self._lags), 99) / 1e6 if self._lags else 0.0
+        lag_ms = metrics.percentile(sorted(self._lags), 99) / 1e6
         is_limit = share > _BUSY or lag_ms > _LATE_MS
         return Client(round(share, 4), round(lag_ms, 4), skew_ms, is_limit)
