@@ -107,6 +107,12 @@ ROWS: dict[str, dict[str, Row]] = {
         "comments where they are allowed": Row(NONE, {OWN: '{ // mine\n "key": "k", }'}),
         "a byte-order mark where it is taken": Row(NONE, {CLAUDE: "\ufeff{}"}, tool="claude-code"),
         "an empty file": Row(NONE, {CLAUDE: ""}, tool="claude-code"),
+        "a list for a table": Row(
+            [("config_parse_error", "sure")],
+            {CLAUDE: "[]"},
+            tool="claude-code",
+            says="settings.json:1: the file holds no",
+        ),
         "a byte-order mark": Row(
             [("config_bom", "sure")], {OWN: "\ufeff{}"}, tool=STRICT, says="settings.json:1:1: a byte-order"
         ),
@@ -146,6 +152,15 @@ ROWS: dict[str, dict[str, Row]] = {
         "the same value twice": Row(NONE, {OWN: '{"url": "http://h", "url": "http://h"}'}),
         "where nobody looks": Row(NONE, {OWN: '{"x": 1, "x": 2}'}),
         "in two tables": Row(NONE, {OWN: '{"url": "a", "t": {"url": "b"}}'}),
+        "a table that a second one covers": Row(
+            [("config_duplicate_key", "sure")],
+            {CLAUDE: f'{{\n"env": {{"ANTHROPIC_BASE_URL": "{ROOT}"}},\n"env": {{}}\n}}'},
+            tool="claude-code",
+            says="settings.json:2: it stands in a table",
+        ),
+        "a table of no matter that a second one covers": Row(
+            NONE, {CLAUDE: '{"hooks": {"a": 1}, "hooks": {}}'}, tool="claude-code"
+        ),
         "the address, with two values": Row(
             [("config_duplicate_key", "likely")],
             {OWN: '{\n"url": "http://a",\n"url": "http://b"\n}'},
@@ -600,6 +615,26 @@ ROWS: dict[str, dict[str, Row]] = {
             {CODEX: f'[model_providers.openai]\nbase_url = "{GATEWAY}"\n'},
             tool="codex",
         ),
+        "a provider that is defined, and not chosen": Row(
+            [("base_url_not_honoured", "sure")],
+            {CODEX: f'[model_providers.r]\nbase_url = "{GATEWAY}"\nmodel_provider = "r"\n'},
+            tool="codex",
+            says="config.toml:2 (model_providers.r.base_url)",
+        ),
+        "a variable in the right file, at the wrong place": Row(
+            [("base_url_not_honoured", "sure")],
+            {CLAUDE: json.dumps({"ANTHROPIC_BASE_URL": ROOT})},
+            tool="claude-code",
+            says="settings.json:1 (ANTHROPIC_BASE_URL)",
+        ),
+        "a provider beside the chosen one": Row(
+            NONE,
+            {
+                CODEX: f'model_provider = "q"\n[model_providers.q]\nbase_url = "https://q"\n'
+                f'[model_providers.r]\nbase_url = "{GATEWAY}"\n'
+            },
+            tool="codex",
+        ),
         "a variable that it does not read": Row(
             [("base_url_not_honoured", "sure")], {}, {"OPENAI_BASE_URL": GATEWAY}, tool="codex", says="$OPENAI_BASE_URL"
         ),
@@ -672,6 +707,9 @@ ROWS: dict[str, dict[str, Row]] = {
             says="openai-native",
         ),
         "a provider of another name, whose own address it is": Row(NONE, codex(GATEWAY), tool="codex"),
+        "a cloud's switch that is off": Row(
+            NONE, claude(ANTHROPIC_BASE_URL=ROOT), {"CLAUDE_CODE_USE_BEDROCK": "0"}, tool="claude-code"
+        ),
         "a cloud's switch left behind": Row(
             [("base_url_not_honoured", "sure")],
             claude(ANTHROPIC_BASE_URL=ROOT),
@@ -751,6 +789,9 @@ ROWS: dict[str, dict[str, Row]] = {
         "credentials": Row(
             [("url_malformed", "sure")], settings(url=f"https://user:{OTHER}@gw.example/v1"), says="user name"
         ),
+        "white space at its end": Row([("url_malformed", "sure")], settings(url=f"{GATEWAY} "), says="white space"),
+        "white space that the tool leaves out": Row(NONE, claude(ANTHROPIC_BASE_URL=f"{ROOT} "), tool="claude-code"),
+        "a number sign at its end": Row([("url_malformed", "sure")], settings(url=f"{GATEWAY}#"), says="ends with #"),
         "a reference": Row([("url_malformed", "sure")], settings(url="${GATEWAY}/v1"), says="reference"),
         "a whole endpoint": Row(
             [("path_full_endpoint", "likely")],

@@ -71,7 +71,17 @@ def read(answer: Response, asked: Asked | None = None) -> Reading:
     reading = Reading("", sight.family or whole.family, own_words(answer), "open")
     if row is None:
         return reading
+    if not asked.is_keyed and row.means in _OF_KEYS:  # whatever it says of a key, none was sent
+        return replace(reading, cause="key_not_sent", certainty="likely", by=row.name)
     return replace(reading, cause=row.means, certainty=row.certainty, by=row.name, also=row.also)
+
+
+_OF_KEYS = frozenset(
+    {
+        *("key_invalid", "key_expired", "key_disabled", "key_malformed", "key_wrong_header", "key_wrong_provider"),
+        *("key_or_endpoint", "key_placeholder_value", "key_not_a_key", "key_whitespace"),
+    }
+)
 
 
 def rows() -> tuple[Row, ...]:

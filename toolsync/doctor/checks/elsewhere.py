@@ -11,7 +11,9 @@ from toolsync import disk
 from toolsync.doctor.checks.saying import at_line, place, same, used, values
 from toolsync.doctor.layers import Seen
 from toolsync.doctor.look import Look
-from toolsync.doctor.model import Certainty, Finding, Where
+from toolsync.doctor.model import Certainty, Finding, Fix, Where
+from toolsync.document.keypath import parse as parse_path
+from toolsync.document.keypath import spell
 from toolsync.errors import FileError
 from toolsync.sentence import say
 from toolsync.tool import Slot
@@ -28,6 +30,34 @@ def in_unread_file(look: Look, question: str, want: str) -> Finding | None:
                 used(look, question),
             )
             return Finding("config_wrong_file", "sure", lines, values(look, where), where)
+    return None
+
+
+def in_own_file(look: Look, question: str, want: str) -> Finding | None:
+    """The tool's own file holds the address where the tool does not look: in another table, under a name not chosen."""
+    if question != "base_url" or look.found[question].layer:  # what is set somewhere may be meant
+        return None
+    for one in (one for one in look.layers if one.layer.overlay and not one.is_projects):
+        place_of = _place_of(one, question, want)
+        if place_of is not None:
+            where = Where(one.layer.name, *place_of)
+            lines = (say("in_unread_variable", place=place(look, where), called=look.called), used(look, question))
+            return Finding("base_url_not_honoured", "sure", lines, values(look, where), where, applied(look))
+    return None
+
+
+def applied(look: Look) -> Fix:
+    """The tool set once more: what stands where it does not look does no harm, and no good."""
+    return Fix(f"toolsync apply --tool {look.tool.name}", ("apply", "--tool", look.tool.name))
+
+
+def _place_of(one: Seen, question: str, want: str) -> tuple[str, str, int | None] | None:
+    """Slot, file and line of a value."""
+    for path, _ in one.document.leaves() if one.document is not None and one.state == "read" else ():
+        value = one.document.get(path) if one.document is not None else None
+        if isinstance(value, str) and same(question, value, want):
+            line = (one.document.position(path) or (None,))[0] if one.document is not None else None
+            return spell((*parse_path(one.layer.at), *path) if one.layer.at else path), one.file, line
     return None
 
 
@@ -105,7 +135,8 @@ def in_unread_variable(look: Look, question: str, want: str) -> Finding | None:
     line = look.world.set_at(names[0])
     where = Where("environment", f"${names[0]}", line.file if line else "", (line.line or None) if line else None)
     lines = (say("in_unread_variable", place=place(look, where), called=look.called), used(look, question))
-    return Finding("base_url_not_honoured", certainty, lines, values(look, where, variable=names[0]), where)
+    found = values(look, where, variable=names[0])
+    return Finding("base_url_not_honoured", certainty, lines, found, where, applied(look))
 
 
 def _is_read(look: Look, name: str) -> bool:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from toolsync.doctor.checks.saying import values
 from toolsync.doctor.layers import Seen
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Certainty, Finding, Where
-from toolsync.document import Document, KeyPath
+from toolsync.document import MISSING, Document, KeyPath, parse_path
 from toolsync.errors import DocumentError
 from toolsync.masking import on_one_line
 from toolsync.sentence import Text, reported, say
+from toolsync.trace import path_of
 
 
 def syntax(look: Look) -> Iterator[Finding]:
@@ -29,6 +30,8 @@ def syntax(look: Look) -> Iterator[Finding]:
             is_bom = one.document.text.startswith("\ufeff") and (fault.line, fault.column) == (1, 1)
             cause = "config_bom" if is_bom else "config_json_not_strict"
             yield _finding(look, one, cause, _heard(fault.reason), line=fault.line, column=fault.column)
+        elif one.state == "read" and one.document is not None and not isinstance(one.document.data, Mapping):
+            yield _finding(look, one, "config_parse_error", say("no_table"), line=1)
 
 
 def _broken(look: Look, one: Seen, error: DocumentError) -> Finding:
@@ -57,6 +60,19 @@ def duplicates(look: Look) -> Iterator[Finding]:
                 line, _ = one.document.position(path) or (None, None)
                 text = say("key_twice")
                 yield _finding(look, one, "config_duplicate_key", text, line=line, certainty="likely")
+        yield from _covered(look, one, one.document)
+
+
+def _covered(look: Look, one: Seen, document: Document) -> Iterator[Finding]:
+    """A whole table that stands twice: what the tool looks for lies in the first, and only the last one counts."""
+    mount = parse_path(one.layer.at) if one.layer.at else ()
+    slots = [slot for asked in look.reader.questions.values() for slot in asked if slot.kind == "path"]
+    sought = {path_of(slot, look.raw) for slot in slots}
+    for path, (start, _) in document.leaves():
+        if (*mount, *path) in sought and document.get(path) is MISSING:
+            line = document.text.count("\n", 0, start) + 1
+            yield _finding(look, one, "config_duplicate_key", say("table_twice"), line=line)
+            return
 
 
 def _doubled(document: Document) -> Iterator[KeyPath]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from toolsync.doctor.checks.elsewhere import in_near_file, in_unread_file, in_unread_variable
+from toolsync.doctor.checks.elsewhere import applied, in_near_file, in_own_file, in_unread_file, in_unread_variable
 from toolsync.doctor.checks.saying import place, same, used, values
 from toolsync.doctor.effective import command_path, command_value
 from toolsync.doctor.look import Look
@@ -94,6 +94,7 @@ def _misplaced(look: Look, question: str) -> Finding | None:
     return (
         _ignored(look, question, want)
         or _shadowed(look, question, want)
+        or in_own_file(look, question, want)
         or in_unread_file(look, question, want)
         or in_near_file(look, question, want)
         or in_unread_variable(look, question, want)
@@ -113,7 +114,8 @@ def _ignored(look: Look, question: str, want: str) -> Finding | None:
         where = Where(one.layer.name, answer.slot, one.file, one.line(answer))
         cause = "project_config_ignored" if one.is_projects else "base_url_not_honoured"
         lines = (say("unheeded", place=place(look, where), called=look.called), used(look, question))
-        return Finding(cause, "sure", lines, values(look, where), where)
+        fix = None if one.is_projects else applied(look)
+        return Finding(cause, "sure", lines, values(look, where), where, fix)
     return None
 
 
