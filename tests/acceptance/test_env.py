@@ -77,6 +77,13 @@ def test_the_variable_that_a_file_names_is_the_articles_export(machine: Machine,
     assert machine.toolsync("env", "--shell", "powershell", "--tool", tool).out == f"$env:TAOTOKEN_API_KEY = '{KEY}'\n"
 
 
+@pytest.mark.parametrize(("program", "dialect"), [("bash", "sh"), ("zsh", "sh"), ("pwsh", "powershell")])
+def test_a_shell_may_be_called_as_its_program(machine: Machine, program: str, dialect: str) -> None:
+    as_program, as_dialect = (machine.toolsync("env", "--shell", name) for name in (program, dialect))
+    assert (as_program.code, as_program.out) == (0, as_dialect.out)
+    assert machine.toolsync("hook", "--shell", program, "--tool", "claude-code").code == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -10,6 +10,7 @@ import pytest
 from tests.acceptance.machine import ADDRESS, KEY, Machine, Ran
 from tests.acceptance.switch import CODEX
 from tests.keys import invented
+from toolsync.errors import NoKeyringError
 from toolsync.loopback import LoopbackGateway
 from toolsync.masking import Secret
 
@@ -75,7 +76,7 @@ def test_the_question_names_who_uses_the_key(machine: Machine, monkeypatch: pyte
 
 def test_a_key_that_no_profile_uses_is_said_to_be_one(machine: Machine, set_key: Callable[[str], Ran]) -> None:
     stored = "keyring:wrok is stored in memory (kept only while this command runs).\n"
-    warning = "warning: no profile uses keyring:wrok\n    Did you mean 'work'?\n"
+    warning = "warning: no profile uses keyring:wrok\n    Did you mean 'work'? `toolsync key remove wrok` removes it.\n"
     assert set_key("wrok").out == stored + warning
     assert machine.toolsync("key", "remove", "wrok", "--yes").out == "keyring:wrok is removed.\n"
     unknown = "error: there is no profile and no key 'wrok'\n  hint: Did you mean 'work'? There are: work.\n"
@@ -101,6 +102,48 @@ def test_every_key_is_listed_wherever_it_is_kept(machine: Machine) -> None:
     ]
 
 
+def test_without_a_key_in_it_no_keyring_is_asked(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    def silent(*_: object) -> None:
+        raise NoKeyringError("no keyring answers here")
+
+    machine.profile(key="command:pass show gateway")
+    monkeypatch.setattr(type(machine.vault), "get", silent)
+    listed = "Key                        State           Used by\ncommand:pass show gateway  kept elsewhere  work\n"
+    assert machine.toolsync("key", "list").said == (0, "")
+    assert machine.toolsync("key", "list").out == listed
+    machine.profile()
+    assert machine.toolsync("key", "list").said == (2, "error: no keyring answers here\n")
+
+
+def test_what_is_left_of_a_removed_key_is_said(machine: Machine, set_key: Callable[[str], Ran]) -> None:
+    machine.profile('\n[profiles.work.tool.codex]\nkey_way = "plaintext"\n')
+    machine.toolsync("apply", "--tool=codex", "--tool=claude-code", "--yes", "--allow-plaintext", "--force")
+    assert machine.toolsync("key", "remove", "--yes").out == (
+        "keyring:work is removed.\n"
+        "warning: copies of it still stand in the settings of Codex CLI\n"
+        "    `toolsync undo codex` takes them out.\n"
+        "warning: Claude Code: set to ask for it\n"
+        "    `toolsync undo claude-code` gives back what stood there.\n"
+    )
+    ran = machine.toolsync("key", "uses", "--json")
+    assert ran.code == 1
+    assert [(use["kind"], use["who"]) for use in ran.json["data"]["uses"]] == [
+        ("helper", "Claude Code"),
+        ("copy", "Codex CLI"),
+    ]
+    assert set_key("work").code == 0
+
+
+def test_a_key_that_was_set_by_itself_is_no_way_back(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    for verb, key in (("rotate", invented("acceptance-other")), ("set", KEY)):
+        monkeypatch.setattr("sys.stdin", io.StringIO(f"{key}\n"))
+        options = ("--yes", "--no-ping") if verb == "rotate" else ()
+        assert machine.toolsync("key", verb, "--stdin", *options).code == 0
+    ran = machine.toolsync("key", "rotate", "--back", "--yes")
+    assert ran.code == 2
+    assert ran.err.startswith("error: keyring:work holds the key from before already: another command put it there")
+
+
 def test_a_profile_is_shown_with_where_its_key_is(machine: Machine) -> None:
     lines = machine.toolsync("profile", "show").out.splitlines()
     assert [line.split() for line in lines[:2]] == [
@@ -124,6 +167,7 @@ def test_another_key_over_one_that_copies_use_is_told(
         "`toolsync key rotate work` asks the gateway first, and does both at once."
     )
     stale = "warning: copies of the key that was replaced still stand in the settings of Codex CLI"
-    assert said == [[], [stale, f"    {way}"]]
+    lost = "What stood there is kept nowhere; `toolsync key rotate` keeps it for a week."
+    assert said == [[], [f"    {lost}", stale, f"    {way}"]]
     uses = machine.toolsync("key", "uses", "--json").json["data"]["uses"]
     assert [(use["kind"], use["who"]) for use in uses] == [("other key", "Codex CLI")]

@@ -529,4 +529,20 @@ def test_uses_are_listed_without_a_value(machine: Machine) -> None:
 def test_uses_of_a_key_that_nobody_can_read_are_not_guessed(machine: Machine) -> None:
     machine.vault = MemoryVault()
     ran = machine.toolsync("key", "uses")
-    assert (ran.code, "so nobody can tell where it stands" in ran.out) == (1, True)
+    assert (ran.code, "so nobody can tell where else it stands" in ran.out) == (1, True)
+
+
+def test_run_again_it_names_what_is_left_of_the_key_before(machine: Machine, rotate: Rotate) -> None:
+    machine.write(".zshrc", f"export MY_KEY={KEY}\n")
+    for ran in (rotate(NEW, "--no-ping"), rotate(NEW, "--no-ping")):
+        assert ran.code == 1
+        assert "problem: the old key still stands in ~/.zshrc (line 1)\n" in ran.out
+    machine.write(".zshrc", "")
+    assert rotate(NEW, "--no-ping").code == 0
+
+
+def test_a_variable_is_not_said_to_be_set_by_anybody(machine: Machine, rotate: Rotate) -> None:
+    machine.profile('[profiles.work.tool.config-toml]\npaths = ["~/service/config.toml"]\n')
+    machine.toolsync("apply", "--yes", "--force", "--tool", "config-toml")
+    said = "$TOOLSYNC_API_KEY: what runs keeps the old key in it; set it anew where you set it. `exec` needs nothing.\n"
+    assert said in rotate(NEW, "--no-ping").out

@@ -132,16 +132,19 @@ def test_a_team_s_machines_get_the_new_key_and_the_profile_as_it_stands_now(flee
     assert "the gateway does not know this key (401)" in refused.stdout
     assert {key for _, key in fleet.gateway.came()} == {REFUSED}
 
+    (fleet.place / "anna" / ".bashrc").write_text(f"export MINE={OLD}\n", encoding="utf-8")
     fleet.site.body = _shared(fleet.gateway, "second")
     done = fleet.play(NEW, profile_sha256=_hash(fleet.site.body))
     assert done.returncode == 0, done.stdout
     assert _recap(done.stdout) == {"anna": (3, 0), "bert": (3, 0)}
+    assert done.stdout.count('"the old key still stands in ~/.bashrc (line 1)"') == 1, "which stops nobody"
     assert fleet.keys() == [NEW, NEW]
     assert all('model = "second"' in _read(fleet, host, ".codex/config.toml") for host in HOSTS)
 
     again = fleet.play(NEW, "--limit", "anna", profile_sha256=_hash(fleet.site.body))
     assert again.returncode == 0, again.stdout
     assert _recap(again.stdout) == {"anna": (0, 0)}
+    (fleet.place / "anna" / ".bashrc").unlink()
 
 
 def _recap(said: str) -> dict[str, tuple[int, int]]:

@@ -116,11 +116,12 @@ def _spoken(wanted: str | None, known: Sequence[str], of_program: Callable[[str]
             text = f"this shell ({on_one_line(program, limit=80)}) speaks a language that toolsync does not"
             raise UsageError(text, hint=f"Say which one will do: `--shell` takes {', '.join(known)}.")
         return found
-    if wanted not in known:
+    spoken = wanted if wanted in known else of_program(wanted)
+    if spoken is None or spoken not in known:
         near = close(wanted, known)
         meant = f"Did you mean '{near}'? " if near else ""
         raise UsageError(f"unknown shell '{on_one_line(wanted, limit=80)}'", hint=f"{meant}Known: {', '.join(known)}.")
-    return wanted
+    return spoken
 
 
 def _running_shell() -> str:

@@ -48,9 +48,11 @@ def key_set(
         return
     name = _key_name(session, profile)
     stored = set_key(_typed_key(session, stdin=stdin), name, session.open_vault(), session.state)
-    text = f"keyring:{stored.name} is {'stored' if stored.is_changed else 'unchanged'} in {stored.backend}."
+    state = "replaced" if stored.is_replaced else "stored" if stored.is_changed else "unchanged"
+    lost = "What stood there is kept nowhere; `toolsync key rotate` keeps it for a week." if stored.is_replaced else ""
     data = {"name": stored.name, "backend": stored.backend, "changed": stored.is_changed}
-    told = (Message("note", text), *_unused(session, stored.name))
+    text = f"keyring:{stored.name} is {state} in {stored.backend}."
+    told = (Message("note", text, lost), *_unused(session, stored.name))
     show(Result("key set", data, (*told, *_outdated(session, stored.name)) if stored.is_replaced else told))
 
 
@@ -83,7 +85,7 @@ def _unused(session: Session, name: str) -> tuple[Message, ...]:
     names = [profile.name for profile in profiles]
     near = close(name, names)
     there = f"Did you mean '{near}'?" if near else f"There are: {', '.join(names)}."
-    return (Message("warning", f"no profile uses keyring:{name}", there),)
+    return (Message("warning", f"no profile uses keyring:{name}", f"{there} `toolsync key remove {name}` removes it."),)
 
 
 def _profiles(session: Session) -> tuple[Profile, ...]:
@@ -221,15 +223,16 @@ def key_uses(
 @key_app.command("list")
 def key_list(json: Json = False) -> None:
     """List the keys, never their values."""
-    from toolsync.commands.key import list_keys
+    from toolsync.commands.key import list_keys, needs_keyring
 
     session = run.session()
-    vault = session.open_vault()
+    profiles = _profiles(session)
+    vault = session.open_vault() if needs_keyring(session.state, profiles) or not profiles else None
     keys = [
         {"key": str(one.reference), "profiles": list(one.profiles), "stored": one.is_stored}
-        for one in list_keys(vault, session.state, _profiles(session))
+        for one in list_keys(vault, session.state, profiles)
     ]
-    show(Result("key list", {"backend": vault.backend, "keys": keys}, tuple(_kept(session))))
+    show(Result("key list", {"backend": vault.backend if vault else "", "keys": keys}, tuple(_kept(session))))
 
 
 def _kept(session: Session) -> Iterator[Message]:
@@ -259,7 +262,15 @@ def key_remove(
     ask(session, _question(session, name), yes=yes)
     removed = remove_key(name, session.open_vault(), session.state)
     text = f"keyring:{name} {'is removed' if removed else 'was not there'}."
-    show(Result("key remove", {"name": name, "removed": removed}, (Message("note", text),)))
+    show(Result("key remove", {"name": name, "removed": removed}, (Message("note", text), *_bereft(session, name))))
+
+
+def _bereft(session: Session, name: str) -> Iterator[Message]:
+    """That tools ask for a key that is gone, or hold copies of it."""
+    from toolsync.commands.holders import bereft
+    from toolsync.keyref import KeyRef
+
+    yield from bereft(session, KeyRef("keyring", name))
 
 
 def _demand_known(session: Session, name: str) -> None:

@@ -84,6 +84,28 @@ def outdated(session: Session, key: KeyRef) -> Iterator[Message]:
             yield Message("warning", text, way + (rotate if key.kind == "keyring" else ""))
 
 
+def bereft(session: Session, key: KeyRef) -> Iterator[Message]:
+    """That tools which are applied ask for a key that was removed, or hold copies of it."""
+    try:
+        memory = memories.read(memories.path_in(session.state))
+        known, profiles = registry.tools(session.config.parent), session.profiles().profiles
+    except ToolsyncError:  # as above
+        return
+    held, set_now = holders(memory, known), applied(memory, known)
+    using = [profile.name for profile in users(key, profiles)]
+    copies = {tool: None for name in using for tool in held.get(name, ())}
+    others = {tool: None for name in using for tool in set_now.get(name, ()) if tool not in copies}
+    if copies:
+        titles, tools = ", ".join(known[tool].title for tool in copies), " ".join(copies)
+        text = f"copies of it still stand in the settings of {titles}"
+        yield Message("warning", text, f"`toolsync undo {tools}` takes them out.")
+    if others:
+        titles, tools = ", ".join(known[tool].title for tool in others), " ".join(others)
+        yield Message(
+            "warning", f"{titles}: set to ask for it", f"`toolsync undo {tools}` gives back what stood there."
+        )
+
+
 def profile_of(memory: Memory, known: Known, real: str, layer: LayerMemory) -> str:
     """The profile that a layer was laid for: a row says so by its name."""
     tool = known.get(layer.tool)

@@ -67,20 +67,28 @@ def set_key(text: str, name: str, vault: Vault, state_dir: Path) -> KeySet:
     return KeySet(name, vault.backend, is_changed, is_replaced=is_changed and before is not None)
 
 
-def list_keys(vault: Vault, state_dir: Path, profiles: Iterable[Profile]) -> tuple[StoredKey, ...]:
+def needs_keyring(state_dir: Path, profiles: Iterable[Profile]) -> bool:
+    """Whether a key that a profile uses, or that was stored from here, is kept in the keyring."""
+    return bool(known_names(state_dir, named(profiles)))
+
+
+def list_keys(vault: Vault | None, state_dir: Path, profiles: Iterable[Profile]) -> tuple[StoredKey, ...]:
     """Every key that a profile uses, or that was stored from here; those of the keyring first, by name.
+
+    Args:
+        vault: the keyring; None where no key needs it.
+        state_dir: where the names are noted.
+        profiles: all of them.
 
     Raises:
         SecretError: the vault does not answer.
     """
     profiles = tuple(profiles)
     in_use = named(profiles)
-    kept = [KeyRef("keyring", name) for name in known_names(state_dir, in_use)]
-    elsewhere = sorted((one for one in in_use if one.kind != "keyring"), key=str)
-    return tuple(
-        StoredKey(one, tuple(uses(one, profiles)), None if one.kind != "keyring" else vault.get(one.name) is not None)
-        for one in (*kept, *elsewhere)
-    )
+    names = known_names(state_dir, in_use)
+    kept = [(KeyRef("keyring", name), vault.get(name) is not None) for name in names] if vault else []
+    elsewhere = [(one, None) for one in sorted((one for one in in_use if one.kind != "keyring"), key=str)]
+    return tuple(StoredKey(one, tuple(uses(one, profiles)), is_stored) for one, is_stored in (*kept, *elsewhere))
 
 
 def uses(reference: KeyRef, profiles: Iterable[Profile]) -> dict[str, str]:

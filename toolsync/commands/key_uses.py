@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
 from toolsync import disk, document, registry
 from toolsync import memory as memories
-from toolsync.commands.fitting import ToolPlan, Wish
+from toolsync.commands.fitting import ToolPlan, Wish, remembered_tools
 from toolsync.commands.holders import profile_of, users
 from toolsync.commands.key import uses
 from toolsync.commands.leftover import leftovers
@@ -62,7 +62,7 @@ def key_uses(session: Session, reference: KeyRef) -> Result:
     known, memory = registry.tools(session.config.parent), memories.read(memories.path_in(session.state))
     key, problem = _key(session, reference)
     using = users(reference, profiles)
-    known_uses = list(_known_uses(session, using, known, memory, key)) if key else []
+    known_uses = list(_known_uses(session, using, known, memory, key))
     found = list(_found(session, memory, key, known_uses)) if key else []
     entries = former.noted(session.state) if reference.kind == "keyring" else {}
     kept = entries.get(reference.name)
@@ -79,15 +79,15 @@ def _key(session: Session, reference: KeyRef) -> tuple[Secret | None, tuple[Mess
     try:
         return session.secret(reference), ()
     except SecretError as error:
-        text = f"{error.message}; so nobody can tell where it stands"
+        text = f"{error.message}; so nobody can tell where else it stands, or whether a copy is of it"
         return None, (Message("problem", text, error.hint),)
 
 
 def _known_uses(
-    session: Session, using: tuple[Profile, ...], known: Known, memory: Memory, key: Secret
+    session: Session, using: tuple[Profile, ...], known: Known, memory: Memory, key: Secret | None
 ) -> Iterator[Use]:
     """What toolsync set itself."""
-    served = {profile.name: _served(session, profile) for profile in using}
+    served = {profile.name: _served(session, profile, remembered_tools(memory)) for profile in using}
     for real, file in memory.files.items():
         for layer in file.layers:
             tools = served.get(profile_of(memory, known, real, layer))
@@ -118,14 +118,14 @@ def _value(session: Session, name: str) -> Secret | None:
     return None
 
 
-def _kind(now: Document | None, path: str, key: Secret, *, is_row: bool) -> Kind | None:
+def _kind(now: Document | None, path: str, key: Secret | None, *, is_row: bool) -> Kind | None:
     """What stands where a copy was written: that, a key that somebody put there since, or nothing any more."""
     if now is None:
         return "row" if is_row else "copy"
     found = now.get(parse_path(path))
     if found is MISSING:
         return None
-    return "copy" if key.reveal() in str(found) else "other key"
+    return "copy" if key is None or key.reveal() in str(found) else "other key"
 
 
 def _document(path: Path, tool: Tool, layer: LayerMemory) -> Document | None:
@@ -137,25 +137,34 @@ def _document(path: Path, tool: Tool, layer: LayerMemory) -> Document | None:
     return None
 
 
-def _served(session: Session, profile: Profile) -> Mapping[str, ToolPlan]:
+def _served(session: Session, profile: Profile, tools: Iterable[str]) -> Mapping[str, ToolPlan | None]:
+    """The tools as the profile serves them; None for one that gets a copy of a key which cannot be had."""
     try:
         return {tool.tool.name: tool for tool in plan_ping(session, Wish(profile.name)).tools}
     except UsageError:  # no tool is found here
         return {}
+    except SecretError:
+        found: dict[str, ToolPlan | None] = dict.fromkeys(tools)
+        for name in tools:
+            with suppress(ToolsyncError):
+                found |= {tool.tool.name: tool for tool in plan_ping(session, Wish(profile.name, (name,))).tools}
+        return found
 
 
-def _paths(layer: LayerMemory, memory: Memory, key: Secret) -> Iterator[str]:
+def _paths(layer: LayerMemory, memory: Memory, key: Secret | None) -> Iterator[str]:
     """Where the key stands by itself; where it is a part of something longer, the whole of that."""
     secret = [value for value in layer.values if value.secret and value.after != NOTHING]
     alone = [value for value in secret if _is_key(value, memory, key)]
     yield from (printable(spell(parse_path(value.path))) for value in alone or secret)
 
 
-def _is_key(value: Remembered, memory: Memory, key: Secret) -> bool:
-    return value.after == mark(key.reveal(), memory.key)
+def _is_key(value: Remembered, memory: Memory, key: Secret | None) -> bool:
+    return key is not None and value.after == mark(key.reveal(), memory.key)
 
 
-def _asking(tool: ToolPlan, where: str) -> Iterator[Use]:
+def _asking(tool: ToolPlan | None, where: str) -> Iterator[Use]:
+    if tool is None:
+        return
     for held in tool.of.values() or [tool]:
         way = held.delivery.way if held.delivery else ""
         if way == "command" and held.profile:

@@ -119,6 +119,11 @@ def _former_key(session: Session, name: str) -> Secret:
             f"the keyring keeps no key that keyring:{name} has replaced",
             hint="It is kept until its time is over, or `toolsync key forget`. `toolsync key rotate` takes any key.",
         )
+    if target == now and not known.going:
+        raise KeyMissingError(
+            f"keyring:{name} holds the key from before already: another command put it there, and kept none",
+            hint="`toolsync key rotate` takes any key; `toolsync apply` puts this one wherever a copy stands.",
+        )
     return target
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
@@ -21,9 +22,10 @@ from toolsync.commands.sending import sent
 from toolsync.commands.turning import Turn, forget
 from toolsync.doctor.remedy import is_about_key
 from toolsync.document.keypath import spell
-from toolsync.errors import ChangedError, PingFailedError, ToolsyncError
-from toolsync.masking import on_one_line, printable
+from toolsync.errors import ChangedError, PingFailedError, SecretError, ToolsyncError
+from toolsync.masking import Secret, on_one_line, printable
 from toolsync.remembered import ANYTHING
+from toolsync.secret import former
 from toolsync.transaction import lock
 
 _WAIT_SECONDS = 10.0
@@ -71,7 +73,7 @@ def execute(rotation: Rotation, *, ping: bool = True) -> Result:
         for profile in owners
         for one in sent(session, profile, set_now.get(profile.name, ()), change.new, ping=ping)
     )
-    old = rotation.old if rotation.old != change.new else None
+    old = rotation.old if rotation.old != change.new else _replaced(rotation)
     left = leftovers(session, memory, old) if old is not None else Left()
     forgotten = _forgotten_at_once(rotation, turn)
     said = (
@@ -93,6 +95,17 @@ def execute(rotation: Rotation, *, ping: bool = True) -> Result:
         "kept_until": None if forgotten or not turn.kept.entry else turn.kept.until,
     }
     return Result("key rotate", data, said, PROBLEM if any(one.level == "problem" for one in said) else DONE)
+
+
+def _replaced(rotation: Rotation) -> Secret | None:
+    """The key that the one in use has replaced earlier: a rotation that is run again looks for what is left of it."""
+    session, name = rotation.session, rotation.change.name
+    with suppress(SecretError):
+        vault = session.open_vault()
+        entry = former.read(session.state, name, vault).entry
+        key = vault.get(entry) if entry else None
+        return key if key != rotation.change.new else None
+    return None
 
 
 def described(rotation: Rotation) -> dict[str, Any]:

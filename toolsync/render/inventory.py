@@ -102,7 +102,8 @@ def trust_lines(data: Mapping[str, Any]) -> Iterator[Line]:
 def keys_lines(data: Mapping[str, Any]) -> Iterator[Line]:
     """Every key, whether it is stored, and who uses it."""
     rows = [(one["key"], _STORED[one["stored"]], ", ".join(one["profiles"]) or "no profile") for one in data["keys"]]
-    yield Line(f"Keyring: {data['backend']}")
+    if data["backend"]:
+        yield Line(f"Keyring: {data['backend']}")
     yield from columns(rows, ("Key", "State", "Used by"))
 
 

@@ -132,7 +132,9 @@ def rotation_lines(data: Mapping[str, Any]) -> Iterator[Line]:
         yield sentence(f"Nothing changes for {', '.join(data['asking'])}: the key is asked for when they run.")
     if data["variables"]:
         names = ", ".join(f"${name}" for name in data["variables"])
-        yield sentence(f"{names}: set from the keyring anew in every shell that is opened later.")
+        yield sentence(
+            f"{names}: what runs keeps the old key in it; set it anew where you set it. `exec` needs nothing."
+        )
 
 
 def rotated_lines(data: Mapping[str, Any]) -> Iterator[Line]:
