@@ -78,6 +78,19 @@ ROWS = {
         {".codex/config.toml": CODEX, "project/.codex/config.toml": 'model = "other"\n'},
         tool="codex",
     ),
+    "another provider, of the shell's": Row(
+        "base_url_not_honoured", "unset CLAUDE_CODE_USE_BEDROCK", OURS, {"CLAUDE_CODE_USE_BEDROCK": "1"}
+    ),
+    "another provider, of a startup file's": Row(
+        "base_url_not_honoured",
+        "Take CLAUDE_CODE_USE_BEDROCK out at ~/.bashrc:1, and run `unset CLAUDE_CODE_USE_BEDROCK` in this shell.",
+        {**OURS, ".bashrc": "export CLAUDE_CODE_USE_BEDROCK=1\n"},
+        {"CLAUDE_CODE_USE_BEDROCK": "1"},
+    ),
+    "another provider, of the project's": Row(
+        *("base_url_not_honoured", "Delete `env.CLAUDE_CODE_USE_BEDROCK` at ~/project/.claude/settings.json:3."),
+        {**OURS, SHARED: _env(CLAUDE_CODE_USE_BEDROCK="1")},
+    ),
     "an organisation's file": Row(
         *("config_managed_override", None),
         {**OURS, "/etc/claude-code/managed-settings.json": _env(ANTHROPIC_BASE_URL="http://127.0.0.1:9")},

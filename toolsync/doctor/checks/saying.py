@@ -17,7 +17,7 @@ def place(look: Look, where: Where) -> Text:
     """Where a value stands: `~/.claude/settings.json:3 (env.X)`."""
     shown = slot(look, where)
     if not where.layer:
-        return say("own_default", slot=text(shown))
+        return say("own_default")
     at = at_line(look, where)
     if where.layer == "environment":
         return say("variable_set_at", slot=shown, place=at) if at else say("variable_of_environment", slot=shown)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from toolsync.doctor.checks.saying import place, same, text, values
-from toolsync.doctor.checks.wanting import QUESTIONS
+from toolsync.doctor.checks.wanting import QUESTIONS, way_out
 from toolsync.doctor.layers import Seen
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Finding, Fix, Where
@@ -29,7 +29,9 @@ def provider(look: Look) -> Iterator[Finding]:
             continue
         where = look.where(answer)
         line = say("asks_other", place=place(look, where), value=text(answer.value), called=look.called)
-        yield Finding("base_url_not_honoured", "sure", (line,), values(look, where), where)
+        yield Finding(
+            "base_url_not_honoured", "sure", (line,), values(look, where), where, way_out(look, answer, where)
+        )
 
 
 def managed(look: Look) -> Iterator[Finding]:

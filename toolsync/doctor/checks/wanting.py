@@ -161,10 +161,10 @@ def _shadow(look: Look, question: str, below: Answer) -> Finding:
     if question == "base_url" and one is not None and one.is_projects and look.effective.credentials:
         lines.append(say("key_to_project"))
     found = values(look, where)
-    return Finding(cause, "sure", tuple(lines), found, where, _taking_out(look, winner, where))
+    return Finding(cause, "sure", tuple(lines), found, where, way_out(look, winner, where))
 
 
-def _taking_out(look: Look, winner: Answer, where: Where) -> Fix | None:
+def way_out(look: Look, winner: Answer, where: Where) -> Fix | None:
     """What takes the winner out: another apply where toolsync sets that very value."""
     if any(edit.path == winner.path for edit in look.edits.get(winner.overlay, ())):
         return Fix(f"toolsync apply --tool {look.tool.name}", ("apply", "--tool", look.tool.name))
