@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shlex
+import subprocess
 from typing import Any
 
 import pytest
@@ -48,6 +50,32 @@ def test_a_file_with_a_key_is_shut_to_others(furnished: Machine) -> None:
     assert (ran.code, ran.json["data"]["fixed"]) == (1, [{"what": "mode", "shown": "~/.bash_history"}])
     assert history.stat().st_mode & 0o777 == 0o600
     assert [one["exposed"] for one in ran.json["data"]["findings"]] == [[]]
+
+
+def test_a_file_in_which_a_key_stays_is_shut_after_it_is_written(furnished: Machine) -> None:
+    """A table of the user's own, which nobody reads any more then."""
+    text = f'model_provider = "gw"\n[model_providers.gw]\nname = "gw"\nexperimental_bearer_token = "{KEY}"\n'
+    file = furnished.write(".codex/config.toml", f'{text}base_url = "https://gateway.example/api/v1"\n')
+    file.chmod(0o664)
+    ran = furnished.toolsync("check", "--fix", "--yes", "--no-ping", "--json")
+    assert [one["what"] for one in ran.json["data"]["fixed"]] == ["mode", "apply"]
+    assert (KEY in file.read_text(encoding="utf-8"), file.stat().st_mode & 0o777) == (True, 0o600)
+    assert furnished.toolsync("undo", "--yes").code == 0
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_the_command_that_makes_git_forget_a_file_names_its_repository(furnished: Machine) -> None:
+    home = Home(furnished.home)
+    home.repository("dots")
+    real = furnished.write("dots/settings.json", json.dumps(SETTINGS))
+    home.git("dots", "add", ".")
+    furnished.write(".claude/x", "")
+    (furnished.home / ".claude/settings.json").symlink_to(real)
+    (one,) = (one for one in furnished.toolsync("check", "--json").json["data"]["findings"] if not one["inside"])
+    command = one["advice"].split("`")[1]
+    assert command == f"git -C {real.parent} rm --cached -- {real}"
+    subprocess.run(shlex.split(command), check=True, capture_output=True, cwd="/")
+    assert home.git("dots", "ls-files") == ""
 
 
 def test_git_is_told_to_ignore_a_file_with_a_key(furnished: Machine) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import shlex
 
+from toolsync.commands.exposing import real_path
 from toolsync.commands.looking import Finding
+from toolsync.gitguard.repository import WorkTree, enclosing
 from toolsync.keyref import PREFIXES
 from toolsync.masking import on_one_line
 from toolsync.session import Session
@@ -24,11 +26,19 @@ def _away(session: Session, one: Finding) -> str:
     if "history" in one.exposed:
         return "It stays in the repository's history, and in every clone."
     if "tracked" in one.exposed:
-        command = on_one_line(shlex.join(["git", "rm", "--cached", "--", str(one.file)]))
+        command = on_one_line(shlex.join(["git", *_removal(one)]))
         return f"Take it out and commit that; `{command}` makes git forget a file that is yours alone."
     if "copied" in one.exposed:
         return f"`{on_one_line(shlex.join(['chezmoi', 'forget', str(one.file)]))}` removes the copy."
     return _by_kind(session, one)
+
+
+def _removal(one: Finding) -> tuple[str, ...]:
+    """What makes git forget a file, from any folder."""
+    real = real_path(one.file) or one.file
+    root = next(iter(enclosing(real)), None)
+    tree = one.tree or (WorkTree(root) if root else None)
+    return (*(tree.git_options if tree else ()), "rm", "--cached", "--", str(real))
 
 
 def _by_kind(session: Session, one: Finding) -> str:

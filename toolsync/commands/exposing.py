@@ -27,7 +27,7 @@ def expose(session: Session, looking: Looking) -> None:
     except FileError as error:
         looking.unseen.append(Unseen("what git and chezmoi do with the files", error.message, matters=True))
         verdicts = ()
-    states = {verdict.file: verdict.state for verdict in verdicts}
+    found = {verdict.file: verdict for verdict in verdicts}
     agreed = _agreed(session, looking.sought)
     for one in findings:
         if is_past(one):
@@ -36,9 +36,10 @@ def expose(session: Session, looking: Looking) -> None:
         status, real = looking.status(one.file), reals.get(one.file)
         if status is not None and sys.platform != "win32":
             one.exposed += _reachable(real or one.file, open_to(status))
-        state = states.get(real, "outside") if real else "outside"
-        if state in _IN_GIT:
-            one.exposed.append(_IN_GIT[state])
+        verdict = found.get(real) if real else None
+        if verdict is not None and verdict.state in _IN_GIT:
+            one.exposed.append(_IN_GIT[verdict.state])
+            one.tree = verdict.tree
         part = agreed.get((str(real), one.secret))
         one.is_agreed = not one.exposed and part is not None and part in one.inside
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from toolsync.commands.sought import Sought
 from toolsync.commands.suspects import Suspects
 from toolsync.complaint import in_words
+from toolsync.gitguard.repository import WorkTree
 from toolsync.leaks import Finder, Hit, Known, Spot
 from toolsync.masking import learn
 from toolsync.search import content, database
@@ -65,6 +66,7 @@ class Finding:
         count: how often it stands there.
         exposed: who else can have it: `group`, `others`, `tracked`, `open`, `copied`, `history`.
         is_agreed: whether its owner agreed to just that.
+        tree: the work tree of the repository that tracks it, if that is known.
     """
 
     file: Path
@@ -76,6 +78,7 @@ class Finding:
     count: int = 0
     exposed: list[str] = field(default_factory=list)
     is_agreed: bool = False
+    tree: WorkTree | None = None
 
     @property
     def secret(self) -> str:

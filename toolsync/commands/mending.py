@@ -42,11 +42,11 @@ class Shutting:
 
     Attributes:
         real: which, links followed.
-        status: of what was looked at.
+        status: of what was looked at; None for one that is written before.
     """
 
     real: Path
-    status: os.stat_result
+    status: os.stat_result | None
 
 
 @frozen
@@ -128,16 +128,24 @@ def plan(session: Session, checked: Checked, *, ping: bool) -> Plan:
     tools = tuple(dict.fromkeys(one.tool for one in mended_by("apply")))
     applied, messages = _applied(session, tools, moved, options)
     written = {file.path: file for file in applied.files if not file.is_nothing} if applied else {}
-    shut = {real: one for one in mended_by("mode") if str(real := disk.resolve(one.file)) not in written}
-    statuses = ((real, checked.looking.status(one.file)) for real, one in shut.items())
     return Plan(
-        tuple(Shutting(real, status) for real, status in statuses if status is not None),
+        tuple(_shutting(checked, mended_by("mode"), written)),
         tuple(_ignored(mended_by("ignore"), written)),
         moved if applied is not None else None,
         applied,
         options,
         tuple(messages),
     )
+
+
+def _shutting(checked: Checked, findings: Sequence[Finding], written: Mapping[str, FilePlan]) -> Iterator[Shutting]:
+    """The files that are to be shut; one that is written, if a key that is not ours still stands there then."""
+    for real, one in {disk.resolve(one.file): one for one in findings}.items():
+        status, file = checked.looking.status(one.file), written.get(str(real))
+        if file is None and status is not None:
+            yield Shutting(real, status)
+        elif file is not None and file.is_change and not file.holds_key and one.hit.value in (file.after or ""):
+            yield Shutting(real, None)
 
 
 def _moved(session: Session, checked: Checked) -> Moving | None:
@@ -260,7 +268,7 @@ def _shut(one: Shutting) -> None:
         descriptor = os.open(one.real, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             now = os.fstat(descriptor)
-            if (now.st_dev, now.st_ino) != (one.status.st_dev, one.status.st_ino):
+            if one.status is not None and (now.st_dev, now.st_ino) != (one.status.st_dev, one.status.st_ino):
                 raise ChangedError(f"{disk.shown(one.real)} is another file now", hint="Run the command again.")
             os.fchmod(descriptor, stat.S_IMODE(now.st_mode) & ~_OTHERS)
         finally:
