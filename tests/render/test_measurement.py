@@ -60,7 +60,7 @@ def test_columns_that_only_some_runs_have() -> None:
     assert "TTFO p50" in _cells(thinks)[0]
     assert "TTFO p50" not in _cells(record())[0]
     assert "Gap p50" in _cells(lumpy)[0]
-    assert "2.00 tokens per chunk" in _lines(lumpy)
+    assert "several tokens: 2.00 at 1." in _lines(lumpy)
     assert _cells(record(token_source="events"))[0]["Tokens/s"].startswith("~")
 
 
@@ -71,9 +71,9 @@ def test_columns_that_only_some_runs_have() -> None:
             record(rung(1, client=Client(0.9, 3.0, None, is_limit=True))),
             "! at 1: this client was the limit (up to 90% of a",
         ),
-        (record(rung(1, request(cached_tokens=256))), "50% of the prompts came out of the server's cache"),
-        (record(rung(1, request(tokens=3))), "1 of 1 replies were shorter than asked"),
-        (record(rung(1, request(t0_ms=40.0))), "half of the requests by 40.0 ms or more"),
+        (record(rung(1, request(cached_tokens=256))), "Prompts came out of the server's cache: 50% at 1."),
+        (record(rung(1, request(tokens=3))), "Replies that were shorter than asked: 1 of 1 at 1."),
+        (record(rung(1, request(t0_ms=40.0))), "(half of the requests by so much or more): 40.0 ms at 1."),
         (record(parameters=replace(record().parameters, rate=2.5)), "Open loop: 2.5 requests a second"),
         (record(parameters=replace(record().parameters, refused=("ignore_eos",))), "; not taken: ignore_eos."),
         (record(), "fewer than 100 requests"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -130,13 +129,10 @@ def _ladder(wish: Wish) -> tuple[Load, ...]:
     """The rungs.
 
     Raises:
-        UsageError: there is none, a rate with more than one, or what is no number.
+        UsageError: there is none, or a rate with more than one.
     """
     from toolsync.bench.sweep import Load
 
-    for option, value in (("--duration", wish.duration_seconds), ("--rate", wish.rate)):
-        if value is not None and isnan(value):
-            raise UsageError(f"{option} wants a number", hint=f"For example `{option} 5`.")
     if wish.rate is None:
         steps = wish.ladder or LADDER
         if len(set(steps)) < len(steps):

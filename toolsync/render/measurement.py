@@ -127,8 +127,7 @@ def _is_lumpy(run: Mapping[str, Any]) -> bool:
 def remarks(run: Mapping[str, Any]) -> Iterator[Line]:
     """What must be known of its table."""
     yield from _limits(run["rungs"])
-    for rung in run["rungs"]:
-        yield from _rung_remarks(rung)
+    yield from _rung_remarks(run["rungs"])
     yield sentence("Times are in milliseconds; Each is one stream's tokens/s. All figures: --csv, --json.", "dim")
     if any(rung["ttft_ms"]["n"] > 0 and rung["ttft_ms"]["p99"] is None for rung in run["rungs"]):
         yield sentence(f"{UNKNOWN} for p99: fewer than 100 requests, of which it would be the slowest.", "dim")
@@ -161,17 +160,29 @@ def _limits(rungs: Sequence[Mapping[str, Any]]) -> Iterator[Line]:
         yield sentence(f"{text}; the figures are partly its own.", "look")
 
 
-def _rung_remarks(rung: Mapping[str, Any]) -> Iterator[Line]:
-    at = f"At {rung['concurrency']}"
-    if rung["short"]:
-        yield sentence(f"{at}: {rung['short']} of {rung['ok']} replies were shorter than asked.", "look")
-    if (rung["dispatch_ms"]["p90"] or 0) > _LATE_MS:
-        late = f"half of the requests by {_figure(rung['dispatch_ms']['p50'])} ms or more"
-        yield sentence(f"{at}: requests were sent later than intended, {late}; that is not in TTFT.", "look")
-    if (rung["tokens_per_chunk"] or 0) > _LUMPY:
-        yield sentence(f"{at}: {rung['tokens_per_chunk']:.2f} tokens per chunk, so gaps are between chunks.", "dim")
-    if (rung["cached_share"] or 0) > _CACHED:
-        yield sentence(f"{at}: {rung['cached_share']:.0%} of the prompts came out of the server's cache.", "look")
+def _rung_remarks(rungs: Sequence[Mapping[str, Any]]) -> Iterator[Line]:
+    """What is odd at some rungs, each kind once."""
+    short = {one["concurrency"]: f"{one['short']} of {one['ok']}" for one in rungs if one["short"]}
+    late = {
+        one["concurrency"]: f"{_figure(one['dispatch_ms']['p50'])} ms"
+        for one in rungs
+        if (one["dispatch_ms"]["p90"] or 0) > _LATE_MS
+    }
+    lumpy = {
+        one["concurrency"]: f"{one['tokens_per_chunk']:.2f}" for one in rungs if (one["tokens_per_chunk"] or 0) > _LUMPY
+    }
+    cached = {one["concurrency"]: f"{one['cached_share']:.0%}" for one in rungs if (one["cached_share"] or 0) > _CACHED}
+    yield from _at(short, "Replies that were shorter than asked", "look")
+    yield from _at(
+        late, "Sent later than intended, which is not in TTFT (half of the requests by so much or more)", "look"
+    )
+    yield from _at(lumpy, "Gaps are between chunks, for these hold several tokens", "dim")
+    yield from _at(cached, "Prompts came out of the server's cache", "look")
+
+
+def _at(told: Mapping[int, str], text: str, style: str) -> Iterator[Line]:
+    if told:
+        yield sentence(f"{text}: {', '.join(f'{value} at {step}' for step, value in told.items())}.", style)
 
 
 _LATE_MS = 10.0
