@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import io
 import json
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from toolsync.probe.network import Network
 from toolsync.process import Process
 from toolsync.render import examination
 from toolsync.render.screen import Screen
+from toolsync.waiting import Wait, watched
 
 
 @pytest.mark.parametrize("variable", ["HTTP_PROXY", "http_proxy", "ALL_PROXY"])
@@ -202,3 +204,22 @@ def test_a_sentence_is_folded_and_a_command_is_not(monkeypatch: pytest.MonkeyPat
     assert f"    → {command}" in lines
     assert [line for line in lines if line.startswith("      one")]
     assert max(len(line) for line in lines if "→" not in line and "explain" not in line) <= 60
+
+
+def test_whoever_watches_is_told_of_each_wait(tmp_path: Path) -> None:
+    told: list[tuple[str, float]] = []
+
+    def watcher(wait: Wait) -> AbstractContextManager[None]:
+        told.append((str(wait.said()), wait.seconds))
+        return nullcontext()
+
+    with realised(tmp_path, case(ok(chat()))) as stage, watched(watcher):
+        run(stage, "doctor")
+        port = stage.listeners.names["main"]
+    assert [said for said, _ in told] == [
+        "Looking up the address of 127.0.0.1",
+        f"Connecting to {port}",
+        "Asking 127.0.0.1 which models it has",
+        "Waiting for 127.0.0.1 to answer as demo-model",
+    ]
+    assert all(0 < seconds <= 60 for _, seconds in told)
