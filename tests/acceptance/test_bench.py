@@ -192,6 +192,15 @@ def test_progress_is_one_line_that_leaves_nothing_behind(capsys: pytest.CaptureF
         assert told.rpartition("\r")[2] == ""
 
 
+def test_progress_is_no_wider_than_the_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    progress = benchmarking._Progress(is_shown=True)
+    progress(4096, 10_000, 12_288)
+    assert len(capsys.readouterr().err.strip("\r")) < 40
+
+
 def test_a_record_of_nobody_is_named(measured: Machine) -> None:
     ran = measured.toolsync("bench", "show", "nothing")
     assert (ran.code, "no record 'nothing'" in ran.err) == (2, True)

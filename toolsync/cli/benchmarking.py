@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import Annotated, Any
 
 import typer
@@ -194,6 +195,7 @@ class _Progress:
     def __init__(self, *, is_shown: bool) -> None:
         self._is_shown = is_shown
         self._width = 0
+        self._bar = max(1, min(_BAR, get_terminal_size().columns - _WORDS))
 
     def __call__(self, concurrency: int, done: int, total: int | None) -> None:
         if not self._is_shown:
@@ -201,8 +203,8 @@ class _Progress:
         if total is None:
             text = f"concurrency {concurrency}: {f'{done} requests' if done else 'warming up'}"
         else:
-            filled = _BAR * done // max(1, total)
-            text = f"concurrency {concurrency}: [{'#' * filled}{'.' * (_BAR - filled)}] {done}/{total}"
+            filled = self._bar * done // max(1, total)
+            text = f"concurrency {concurrency}: [{'#' * filled}{'.' * (self._bar - filled)}] {done}/{total}"
         self._write(f"\r{text.ljust(self._width)}")
         self._width = len(text)
 
@@ -217,4 +219,5 @@ class _Progress:
         sys.stderr.flush()
 
 
-_BAR = 30
+_BAR, _WORDS = 30, 30
+"""How wide the bar is at most, and what stands around it: a line that is folded is not written over."""
