@@ -219,5 +219,5 @@ class _Progress:
         sys.stderr.flush()
 
 
-_BAR, _WORDS = 30, 30
+_BAR, _WORDS = 30, 34
 """How wide the bar is at most, and what stands around it: a line that is folded is not written over."""
