@@ -79,6 +79,14 @@ MESSAGE_EVENTS = (
     {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 1}},
     {"type": "message_stop"},
 )
+THOUGHT_EVENTS = (
+    MESSAGE_EVENTS[0],
+    {"type": "content_block_start", "index": 0, "content_block": {"type": "thinking", "thinking": ""}},
+    {"type": "content_block_delta", "index": 0, "delta": {"type": "thinking_delta", "thinking": "well"}},
+    {"type": "content_block_stop", "index": 0},
+    {"type": "message_delta", "delta": {"stop_reason": "max_tokens"}, "usage": {"output_tokens": 16}},
+    {"type": "message_stop"},
+)
 RESPONSE_EVENTS = (
     {"type": "response.created", "response": response(status="in_progress", output=[])},
     {"type": "response.output_text.delta", "item_id": "i1", "delta": "pong"},
@@ -211,6 +219,64 @@ ROWS: dict[str, Data] = {
     "a beta that the gateway knows": case(ok(message()), MESSAGES, headers={"anthropic-beta": "some-2026-01-01"}),
     "the same key in two headers": case(ok(message()), MESSAGES, auth_style="both", second_key=KEY),
     "a limit of another name": case(ok(chat()), max_tokens_name="max_completion_tokens"),
+    "a stream that only thinks": case(
+        events(chunk(reasoning_content="well", role="assistant"), chunk("", "stop"), CHUNKS[2])
+    ),
+    "a stream that is cut off before a word": case(events(chunk(role="assistant"), chunk("", "length"), CHUNKS[2])),
+    "a stream whose thoughts are hidden, and paid": case(
+        events(
+            chunk(role="assistant"), chunk("", "stop"), {"choices": [], "usage": {"completion_tokens": 9}}, CHUNKS[2]
+        )
+    ),
+    "a stream that uses a tool": case(
+        events(
+            chunk(tool_calls=[{"index": 0, "id": "t", "function": {"name": "f"}}]), chunk("", "tool_calls"), CHUNKS[2]
+        )
+    ),
+    "a stream that says in each event that nothing is wrong": case(
+        events(*({**one, "error": None} for one in (chunk("po"), chunk("ng", "stop"))), CHUNKS[2])
+    ),
+    "a stream with words of trouble": case(events(chunk("error: rate limit"), chunk("", "stop"), CHUNKS[2])),
+    "Azure's stream": case(events({"choices": [], "prompt_filter_results": []}, *CHUNKS)),
+    "a thought as a stream, of Anthropic's kind": case(events(*THOUGHT_EVENTS, named=True), MESSAGES),
+    "a stream of Anthropic's kind with OpenAI's end": case(events(*MESSAGE_EVENTS, CHUNKS[2], named=True), MESSAGES),
+    "a stream of responses that is incomplete": case(
+        events(
+            RESPONSE_EVENTS[0], {"type": "response.incomplete", "response": response(status="incomplete")}, named=True
+        ),
+        RESPONSES,
+    ),
+    "a stream of responses with lines that keep it alive": case(
+        events(RESPONSE_EVENTS[0], {"type": "keepalive"}, *RESPONSE_EVENTS[1:], named=True), RESPONSES
+    ),
+    "a byte-order mark before the answer": case(
+        {"status": 200, "headers": JSON, "text": f"\ufeff{json.dumps(chat())}"}
+    ),
+    "an answer as plain text": case(
+        {"status": 200, "headers": {"Content-Type": "text/plain"}, "text": json.dumps(chat())}
+    ),
+    "an answer of no type": case({"status": 200, "headers": {}, "text": json.dumps(chat())}),
+    "a refusal of the model's": case(ok(chat({"role": "assistant", "content": None, "refusal": "no"}))),
+    "words of trouble in the answer": case(ok(chat({"role": "assistant", "content": "401: invalid api key"}))),
+    "behind Cloudflare": case(ok(chat(), headers={"Server": "cloudflare", "CF-RAY": "8f-X"})),
+    "a list that is out of order": case(ok(chat()), models={"status": 503, "headers": {}, "text": ""}),
+    "a list that leads to a login": case(
+        ok(chat()), models={"status": 302, "headers": {"Location": "/login"}, "text": ""}
+    ),
+    "a list behind a firewall": case(
+        ok(chat()),
+        models={"status": 403, "headers": {"Content-Type": "text/html"}, "text": "<title>Just a moment...</title>"},
+    ),
+    "a list of Ollama's own form": case(ok(chat()), models=ok({"models": [{"name": "demo-model"}]})),
+    "a model with a router's name": case(ok(chat()), model="demo/model:free@x", models=listed("demo/model:free@x")),
+    "Azure's header": case(ok(chat()), auth_style="api-key", accept=("api-key",)),
+    "a key that is a web token": case(ok(chat()), key="eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"),
+    "a key of Base64": case(ok(chat()), key="aB3+/dE5fG7hI9aB3dE5fG7hI9=="),
+    "a key that is a number of four parts": case(ok(chat()), key="3f2b8c1e-9a7d-4c55-8a11-0123456789ab"),
+    "every host exempt from the proxy": case(ok(chat()), env={"HTTP_PROXY": "http://127.0.0.1:9", "NO_PROXY": "*"}),
+    "a network exempt from the proxy": case(
+        ok(chat()), env={"http_proxy": "http://127.0.0.1:9", "no_proxy": "10.0.0.0/8,127.0.0.0/8"}
+    ),
     "a time limit of two minutes": case(ok(chat()), timeout={"connect_s": 5, "read_s": 120, "total_s": 120}),
 }
 

@@ -182,7 +182,7 @@ def _not_a_key(value: str) -> Judged:
 
 
 _ASSIGNMENT = re.compile(
-    r"(?:export\s+|set\s+|\$env:)[A-Za-z_]\w*\s*=\s*\S|[A-Z][A-Z0-9]*_[A-Z0-9_]*\s*=\s*[^=\s]"  # not Base64's end
+    r"(?:export\s+|set\s+|\$env:)[A-Za-z_]\w*\s*=\s*\S|[A-Z][A-Z0-9_]*(?:KEY|TOKEN|SECRET)[A-Z0-9_]*\s*=\s*[^=\s]"
 )
 
 
