@@ -451,9 +451,17 @@ def test_what_an_address_may_not_answer(addressed: Session, site: Site, answer: 
 
 def test_a_certificate_that_nobody_vouches_for_ends_it(addressed: Session, site: Site) -> None:
     places = replace(addressed.places, environ={})
-    with pytest.raises(ProfileError, match="cannot be fetched: "):
+    with pytest.raises(ProfileError, match="cannot be fetched: ") as caught:
         trusting.plan(replace(addressed, places=places), None, None)
+    assert "`toolsync profile edit team --set network.ca_bundle=FILE`" in caught.value.hint
     assert site.asked == []
+
+
+def test_an_address_that_cannot_be_reached_is_no_gateway(addressed: Session, site: Site) -> None:
+    _own(addressed, _pinned(site, site.body).replace(site.url, "https://127.0.0.1:9/toolsync.toml"))
+    with pytest.raises(ProfileError, match="cannot be fetched: nothing listens") as caught:
+        trusting.plan(addressed, None, None)
+    assert caught.value.hint.startswith("Look whether `from` of profile 'team' in ")
 
 
 def test_what_is_fetched_is_judged_before_it_is_kept(addressed: Session, site: Site) -> None:

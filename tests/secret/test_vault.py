@@ -101,7 +101,7 @@ def test_no_keyring_shows_three_ways_out() -> None:
     with pytest.raises(NoKeyringError) as caught:
         SystemVault(timeout_seconds=5, choices=[]).get("work")
     assert caught.value.message == "no keyring answers here (none is installed)"
-    assert all(way in caught.value.hint for way in ("Four ways out", "start", '"env:NAME"', '"command:pass show NAME"'))
+    assert all(way in caught.value.hint for way in ("Four ways out", "start", "(env:NAME)", "'command:pass show NAME'"))
 
 
 def test_a_keyring_that_gives_back_what_was_deleted_is_an_error() -> None:

@@ -166,7 +166,7 @@ def _keep(desk: Desk, sha256: str, content: bytes) -> None:
 
 def _fetched(session: Session, user: _User, source: Source, pinned: str) -> bytes:
     shown = on_one_line(source.place)
-    answer = _asked(session, source, user.own)
+    answer = _asked(session, source, user)
     if answer.status in _REDIRECTS:
         raise ProfileError(
             f"{shown}: answers with a redirect ({answer.status}), which is not followed",
@@ -185,13 +185,22 @@ def _fetched(session: Session, user: _User, source: Source, pinned: str) -> byte
     return answer.body
 
 
-def _asked(session: Session, source: Source, own: Mapping[str, Any]) -> Response:
-    network = Network.of(own.get("network", {}), session.places.environ, source.place)
+def _asked(session: Session, source: Source, user: _User) -> Response:
+    network = Network.of(user.own.get("network", {}), session.places.environ, source.place)
     try:
         return send("GET", source.place, None, {}, network)
     except Exception as error:  # every exception is a result, as for a ping
         verdict = unsent(error, source.place, network)
         raise ProfileError(
             f"{on_one_line(source.place)} cannot be fetched: {tell(verdict.problem)}",
-            hint=verdict.hint or "Nothing was changed; try again when it can be reached.",
+            hint=_way_there(verdict.hint, user),
         ) from error
+
+
+def _way_there(hint: str, user: _User) -> str:
+    """What a ping would advise, said of a shared file: it is no gateway, and the profile need not be the active one."""
+    if not hint or "base_url" in hint:
+        return (
+            f"Look whether `from` of profile '{user.name}' in {user.file.shown} is right, and can be reached from here."
+        )
+    return hint.replace("profile edit --set", f"profile edit {user.name} --set")

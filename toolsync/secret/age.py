@@ -147,7 +147,7 @@ def _library() -> Any:
     except ImportError as error:
         raise SecretError(
             "age: references need the library pyrage, which is not installed",
-            hint="`pipx inject toolsync pyrage`, or `pip install 'toolsync[age]'`; "
+            hint="`pipx inject toolsync pyrage`, or `pip install pyrage` with toolsync's own pip; "
             'or let the program of age do it: key = "command:age -d -i IDENTITY FILE".',
         ) from error
 

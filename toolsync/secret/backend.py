@@ -48,9 +48,8 @@ _START = {
 }.get(sys.platform, "start and unlock a keyring on the session bus (GNOME Keyring, KWallet, KeePassXC)")
 
 _ELSEWHERE = (
-    'or let the profile take the key from a variable (key = "env:NAME"), '
-    'from a program (key = "command:pass show NAME"), '
-    'or from a file that a passphrase shuts (key = "age:~/toolsync.age").'
+    "or let the profile take the key, by `toolsync profile edit --set key=…`, from a variable (env:NAME), "
+    "from a program ('command:pass show NAME'), or from a file that a passphrase shuts (age:~/toolsync.age)."
 )
 
 WAYS_OUT = f"Four ways out: {_START}; {_ELSEWHERE}"

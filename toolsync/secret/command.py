@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _MOST_BYTES = 16 * 1024
 """More than servers take in a header."""
 _ALONE = "It must print the key, and nothing else, on stdout."
-_TRY = "Run the command of the profile's key by hand."
+_TRY = "Run by hand the command that is to print the key."
 _DRAIN_SECONDS = 1.0
 """How long output is waited for once the program has ended: a child of its own may still hold the pipe."""
 
