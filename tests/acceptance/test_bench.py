@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.acceptance.machine import KEY, Machine
+from tests.bench.test_gpu_texts import served
 from toolsync.bench.record_file import loaded
 from toolsync.cli import benchmarking
 from toolsync.loopback import LoopbackGateway
@@ -62,6 +63,62 @@ def test_what_ssh_says_of_hosts_and_people_is_shown_and_not_kept(measured: Machi
     record = loaded(_record(measured).read_bytes(), "it")
     assert record.gpu.reason == "ssh ended at once (exit status 255)."
     assert "anna" not in _record(measured).read_text()
+
+
+_SSH = """#!/bin/sh
+echo "$@" >>{log}
+while :; do
+    for number in 0 1; do echo "no clock, $number, GPU-0$number, a card, 700$number, 80000"; done
+    sleep 0.02
+done
+"""
+_LASTING = ("bench", "run", "--concurrency", "1", "--duration", "0.3")
+
+
+def _with_ssh(machine: Machine, folder: Path) -> Path:
+    """An ssh that tells of two cards; the file in which it writes down what it was asked."""
+    log = folder / "asked"
+    (folder / "ssh").write_text(_SSH.format(log=log))
+    (folder / "ssh").chmod(0o755)
+    machine.environ["PATH"] = f"{folder}:/usr/bin:/bin"
+    return log
+
+
+def test_memory_is_sampled_where_and_as_often_as_was_said(
+    measured: Machine, gateway: LoopbackGateway, tmp_path: Path
+) -> None:
+    measured.profile("[profiles.work.observability]\nsample_interval_ms = 50\n", base_url=gateway.base_url)
+    log = _with_ssh(measured, tmp_path)
+    with served((200, 'vllm:kv_cache_usage_perc{engine="0"} 0.25')) as engine:
+        ran = measured.toolsync(*_LASTING, "--gpu-ssh", "gpu-7", "--gpu", "1", "--metrics-url", engine)
+    assert ran.code == 0, ran.err
+    record = loaded(_record(measured).read_bytes(), "it")
+    (rung,) = record.rungs
+    assert [(one.uuid, one.peak_mib, len(one.samples) > 3) for one in rung.gpus] == [("GPU-01", 7001.0, True)]
+    assert (record.gpu.source, record.gpu.interval_ms, rung.kv_cache_peak) == ("ssh", 50, 0.25)
+    (asked,) = log.read_text().splitlines()
+    assert asked.split(" -- ")[1].startswith("gpu-7 nvidia-smi --query-gpu=")
+    assert asked.endswith("-lms 50")
+
+
+def test_memory_is_not_sampled_where_the_profile_does_not_want_it(
+    measured: Machine, gateway: LoopbackGateway, tmp_path: Path
+) -> None:
+    measured.profile("[profiles.work.observability]\nlog_memory = false\n", base_url=gateway.base_url)
+    log = _with_ssh(measured, tmp_path)
+    assert measured.toolsync(*_QUICK, "--gpu-ssh", "gpu-7").code == 0
+    assert loaded(_record(measured).read_bytes(), "it").gpu.reason == "The profile says log_memory = false."
+    assert not log.exists()
+
+
+def test_an_exporter_is_asked_and_not_named(measured: Machine, gateway: LoopbackGateway) -> None:
+    measured.profile("[profiles.work.observability]\nsample_interval_ms = 50\n", base_url=gateway.base_url)
+    text = 'DCGM_FI_DEV_FB_USED{gpu="0",UUID="GPU-aa",Hostname="gpu-7.example"} 1234'
+    with served((200, text)) as exporter:
+        assert measured.toolsync(*_LASTING, "--dcgm-url", exporter.replace("//", "//anna:pw@")).code == 0
+    record = loaded(_record(measured).read_bytes(), "it")
+    assert [(one.uuid, one.peak_mib) for one in record.rungs[0].gpus] == [("GPU-aa", 1234.0)]
+    assert not any(word in _record(measured).read_text() for word in ("anna", "127.0.0.1", "gpu-7"))
 
 
 def test_runs_of_one_machine_tell_origins_apart_by_one_secret(measured: Machine) -> None:
