@@ -134,6 +134,20 @@ def test_what_is_left_of_a_removed_key_is_said(machine: Machine, set_key: Callab
     assert set_key("work").code == 0
 
 
+@pytest.mark.parametrize("verb", ["set", "rotate"])
+def test_a_key_on_the_command_line_is_told_the_way(machine: Machine, verb: str) -> None:
+    ran = machine.toolsync("key", verb, "work", KEY)
+    way = f"`… | toolsync key {verb} --stdin`"
+    assert ran.err == (
+        "error: Got unexpected extra argument(s) (***)\n"
+        f"  hint: A key never stands on the command line, which the shell remembers: {way}.\n"
+    )
+
+
+def test_nobody_is_asked_to_forget_what_is_not_kept(machine: Machine) -> None:
+    assert machine.toolsync("key", "forget").said == (0, "")
+
+
 def test_a_key_that_was_set_by_itself_is_no_way_back(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     for verb, key in (("rotate", invented("acceptance-other")), ("set", KEY)):
         monkeypatch.setattr("sys.stdin", io.StringIO(f"{key}\n"))

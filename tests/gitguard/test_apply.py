@@ -22,7 +22,9 @@ SETTINGS = "dots/service/settings.json"
 APPLY = ("apply", "--yes", "--no-ping")
 FIX = (*APPLY, "--fix-gitignore")
 LINES = "/service/settings.json\n/service/.toolsync-*.tmp\n"
-FIX_HINT = "`--fix-gitignore` adds to ~/dots/.gitignore: `/service/settings.json`, `/service/.toolsync-*.tmp`."
+FIX_HINT = (
+    "`toolsync apply --fix-gitignore` adds to ~/dots/.gitignore: `/service/settings.json`, `/service/.toolsync-*.tmp`."
+)
 
 
 @pytest.fixture
@@ -67,7 +69,7 @@ def test_what_one_ignore_file_lacks_is_said_together(guarded: Machine) -> None:
     _wants(guarded, f"~/{SETTINGS}", "~/dots/service/other.json")
     ran = guarded.toolsync(*APPLY)
     lines = "`/service/settings.json`, `/service/.toolsync-*.tmp`, `/service/other.json`"
-    assert ran.err.endswith(f"\n  hint: `--fix-gitignore` adds to ~/dots/.gitignore: {lines}.\n")
+    assert ran.err.endswith(f"\n  hint: `toolsync apply --fix-gitignore` adds to ~/dots/.gitignore: {lines}.\n")
     assert ran.err.count("git does not ignore it") == 2
 
 
@@ -78,7 +80,7 @@ def test_a_tracked_file_stops_the_apply_and_fixing_only_says_what_to_do(guarded:
     place = guarded.home / "dots"
     text = "~/dots/service/settings.json would hold the key, and git tracks it (repository ~/dots)"
     command = f"git -C {place} rm --cached -- {place}/service/settings.json"
-    hint = f"`{command}` makes it forget the file, which stays; then `--fix-gitignore` keeps it out."
+    hint = f"`{command}` makes it forget the file, which stays; then `toolsync apply --fix-gitignore` keeps it out."
     assert ran.said == (2, f"error: {text}\n  hint: {hint}\n")
 
     _home(guarded).git("", *command.split()[1:])
@@ -203,7 +205,7 @@ def test_a_database_is_kept_out_of_git_with_its_journals(guarded: Machine) -> No
     guarded.profile('plaintext = "allow"\n\n[profiles.work.tool.claude-code]\nkey_way = "plaintext"\n')
     tools = ("--tool", "cc-switch", "--tool", "claude-code")
     ran = guarded.toolsync(*APPLY, *tools)
-    hint = "`--fix-gitignore` adds to ~/.cc-switch/.gitignore: `/cc-switch.db`, `/cc-switch.db-*`."
+    hint = "`toolsync apply --fix-gitignore` adds to ~/.cc-switch/.gitignore: `/cc-switch.db`, `/cc-switch.db-*`."
     assert (ran.code, ran.err.endswith(f"\n  hint: {hint}\n")) == (2, True), ran.err
     with switch.connection() as other:  # while somebody reads, what is written stays in the journal
         other.execute("SELECT 1 FROM providers").fetchall()

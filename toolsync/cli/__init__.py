@@ -96,11 +96,14 @@ _MEANT = {
 }
 """What people try, and what does it."""
 _NARROWED = {"apply", "diff", "status", "ping"}
+_TYPED = {"key set", "key rotate"}
 
 
 def _help(arguments: Sequence[str], said: str) -> str:
     """What leads on after what the parser of the command line said."""
     command = _command(arguments)
+    if "unexpected extra argument" in said and command in _TYPED:
+        return f"A key never stands on the command line, which the shell remembers: `… | toolsync {command} --stdin`."
     tried = arguments[:1] if command == "toolsync" else arguments
     meant = next((_MEANT[word] for word in tried if word in _MEANT), None)
     if meant:

@@ -198,11 +198,14 @@ def key_forget(
     """
     from toolsync.commands.key import checked_name
     from toolsync.commands.turning import forget
+    from toolsync.secret import former
 
     session = run.session()
     name = checked_name(_key_name(session, profile))
     _demand_known(session, name)
-    ask(session, f"Forget the key that keyring:{name} has replaced?", yes=yes)
+    kept = former.read(session.state, name, session.open_vault())
+    if kept.entry or kept.going:
+        ask(session, f"Forget the key that keyring:{name} has replaced?", yes=yes)
     is_gone = forget(session, name)
     text = f"the key that keyring:{name} has replaced {'is forgotten' if is_gone else 'is not kept'}."
     show(Result("key forget", {"name": name, "forgotten": is_gone}, (Message("note", text),)))

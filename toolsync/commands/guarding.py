@@ -204,7 +204,9 @@ def _forgetting(verdict: Verdict) -> str:
 def _untracking(verdict: Verdict) -> str:
     assert verdict.tree is not None  # noqa: S101  somebody tracks it
     command = shlex.join(["git", *verdict.tree.git_options, "rm", "--cached", "--", str(verdict.file)])
-    then = "" if verdict.tree.git_dir else "; then `--fix-gitignore` keeps it out"  # nothing comes into it by the way
+    then = (
+        "" if verdict.tree.git_dir else "; then `toolsync apply --fix-gitignore` keeps it out"
+    )  # nothing comes into it by the way
     return f"`{printable(command)}` makes it forget the file, which stays{then}."
 
 
@@ -231,7 +233,7 @@ def _lacks(ignore_file: Path, verdict: Verdict, planned: Mapping[Path, str | Non
 
 
 def _addition(session: Session, ignore_file: Path, lines: Iterable[str]) -> str:
-    return f"`--fix-gitignore` adds to {session.shown(ignore_file)}: {_quoted(lines)}."
+    return f"`toolsync apply --fix-gitignore` adds to {session.shown(ignore_file)}: {_quoted(lines)}."
 
 
 def _quoted(lines: Iterable[str]) -> str:

@@ -108,7 +108,9 @@ def _known_uses(
         value = _value(session, name)
         for layer in file.layers if value else ():
             if layer.tool in known and profile_of(memory, known, name, layer) in served:
-                yield Use("entry" if value == key else "other key", known[layer.tool].title, printable(name))
+                yield Use(
+                    "entry" if key is None or value == key else "other key", known[layer.tool].title, printable(name)
+                )
 
 
 def _value(session: Session, name: str) -> Secret | None:
