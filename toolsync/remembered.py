@@ -16,11 +16,12 @@ from toolsync.document.splice import Splice
 from toolsync.masking import holds_key_shape, holds_secret_setting, is_reference
 from toolsync.value import frozen
 
-VERSION = 4
+VERSION = 5
 """The form of `memory.json`; a newer one is never read, for what it means is not known here.
 
 Version 1 did not name keyring entries: they were called by the place of what they hold. Before version 3 nobody knew
-whose key a copy is, before version 4 of other programs' entries in the keyring.
+whose key a copy is, before version 4 of other programs' entries in the keyring, before version 5 which of the user's
+files were empty.
 """
 
 Kept = Literal["memory", "keyring", "lost"]
@@ -116,12 +117,14 @@ class FileMemory:
         mode: the permission bits that it had before, or None.
         folders: the folders that were made for it, outermost first; they go with the file when they are empty.
         layers: in the order in which they were laid, lowest first.
+        begun: whether the file was there and empty, and toolsync began it as a new one.
     """
 
     created: bool = False
     mode: int | None = None
     folders: tuple[str, ...] = ()
     layers: tuple[LayerMemory, ...] = ()
+    begun: bool = False
 
 
 @frozen
@@ -225,6 +228,7 @@ def to_json(memory: Memory) -> dict[str, Any]:
 def _file_to(file: FileMemory) -> dict[str, Any]:
     return {
         "created": file.created,
+        "begun": file.begun,
         "mode": None if file.mode is None else f"{file.mode:04o}",
         "folders": list(file.folders),
         "layers": [_layer_to(layer) for layer in file.layers],
@@ -275,6 +279,7 @@ def _file_from(path: str, data: Mapping[str, Any]) -> FileMemory:
         mode=None if data["mode"] is None else int(data["mode"], 8),
         folders=tuple(data["folders"]),
         layers=tuple(_layer_from(path, layer) for layer in data["layers"]),
+        begun=data.get("begun", False),
     )
 
 

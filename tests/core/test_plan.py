@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -141,6 +142,30 @@ def test_an_empty_file_of_the_users_stays_an_empty_file() -> None:
     world.run(wants(("a", 1)))
     world.run(nothing())
     assert (world.text, world.memory) == ("", None)
+
+
+@pytest.mark.parametrize("empty", ["", "\n", "{}\n"], ids=repr)
+@pytest.mark.parametrize("again", [(), (("a", 2),)], ids=["undo", "another apply, undo"])
+def test_what_a_user_put_into_a_file_that_was_empty_stays_alone(empty: str, again: Sequence[tuple[str, int]]) -> None:
+    start: dict[str, Any] = {"start": '{ "a": "", "t": { "default": 1 }, "n": 1 }\n', "start_is_filled": False}
+    world = World(empty)
+    world.run(wants(("a", 1), **start))
+    world.edit(("mine",), "x")
+    if again:
+        world.run(wants(*again, **start))
+    assert world.document.get(("t", "default")) == 1  # it stays for as long as the file is ours
+    plan = world.run(nothing(**start))
+    assert (world.document.data, world.memory, plan.left) == ({"mine": "x"}, None, ())
+
+
+def test_an_empty_file_stays_an_empty_one_where_an_apply_came_between() -> None:
+    start: dict[str, Any] = {"start": '{ "a": "", "n": 1 }\n', "start_is_filled": False}
+    world = World("")
+    world.run(wants(("a", 1), **start))
+    world.edit(("a",), 5)
+    world.run(wants(("a", 2), **start))
+    world.run(nothing(**start))
+    assert (world.document.data, world.memory) == ({"a": 5}, None)
 
 
 # Origins

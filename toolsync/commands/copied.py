@@ -29,7 +29,7 @@ def copy_of(
         named = (layer for layer in file.layers if (layer.tool, layer.overlay) in names)
         layers = tuple(layer for layer in named if _is_in(layer, document, memory.key))
         if layers and real not in still_wanted:
-            return FileMemory(created=file.created, layers=layers)
+            return FileMemory(created=file.created, begun=file.begun, layers=layers)
     return None
 
 

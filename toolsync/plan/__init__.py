@@ -89,7 +89,7 @@ def _planned(place: Place, present: Document | None, rows: Sequence[Row], memory
     document = None if _goes(done, rows, place) else document
     if document is not None:
         stop_at_breach(document, rows, place)
-    after = replace(known, created=done.created, layers=layers) if document and layers else None
+    after = replace(known, created=done.created, begun=done.begun, layers=layers) if document and layers else None
     after = memory if after and memory and _untimed(after) == _untimed(memory) else after
     return FilePlan(
         path=place.path,
@@ -130,6 +130,7 @@ class _Work:
     document: Document | None
     layers: dict[tuple[str, str], LayerMemory] = field(default_factory=dict)
     created: bool = False
+    begun: bool = False
     kept: dict[str, str] = field(default_factory=dict)
     left: list[Left] = field(default_factory=list)
 
@@ -151,12 +152,14 @@ def _worked(place: Place, present: Document | None, rows: Sequence[Row], known: 
     if present is not None:
         document, staying = unwound(present, known, rows, place)
         is_ours = known.created and (place.goes_whole or bool(staying))
-        work = _Work(document, {(layer.tool, layer.overlay): layer for layer in staying}, is_ours)
+        layers = {(layer.tool, layer.overlay): layer for layer in staying}
+        work = _Work(document, layers, is_ours, begun=known.begun and bool(staying))
     for row in _in_order(rows, known, is_there=work.document is not None):
         work.created = work.created or work.document is None
         before = work.layers.pop(row.name, None) if not row.edits else work.layers.get(row.name)
         laid = _laid(work, row, before, place)
         work.document = laid.document
+        work.begun = work.begun or laid.is_begun
         if laid.layer is not None:
             work.layers[row.name] = laid.layer
         elif before is not None:
@@ -184,9 +187,9 @@ def _mend(work: _Work, present: Document, rows: Sequence[Row], place: Place, sta
 
 
 def _clear(work: _Work, rows: Sequence[Row], known: FileMemory, place: Place) -> None:
-    """Take out what a file that we made began with, where its user added something and it stays; if its tools allow."""
+    """Take out what a file that we made or began started as, where its user added something; if its tools allow."""
     begun = [row for row in rows if not row.edits and row.start and not row.start_is_filled]
-    if work.document is None or not known.created or work.layers or _goes(work, rows, place):
+    if work.document is None or not (known.created or known.begun) or work.layers or _goes(work, rows, place):
         return
     clean = work.document
     for row in begun:

@@ -35,12 +35,14 @@ class Laid:
         layer: what is remembered of the row; None for nothing.
         kept: texts for the keyring, by entry name.
         left: what was not given back.
+        is_begun: whether the document began as a new file does, in one that was empty.
     """
 
     document: Document | None
     layer: LayerMemory | None = None
     kept: Mapping[str, str] = field(default_factory=dict)
     left: tuple[Left, ...] = ()
+    is_begun: bool = False
 
 
 def made(row: Row, place: Place) -> Laid:
@@ -93,7 +95,8 @@ def laid_fresh(document: Document, row: Row, place: Place) -> Laid:
     if not row.edits:
         return Laid(document)
     if row.start and not row.start_is_filled and _is_nothing(document):  # it begins as a new file does
-        return _begun(documents.parse(row.start.encode(), place.format), document.text, row, place)
+        begun = _begun(documents.parse(row.start.encode(), place.format), document.text, row, place)
+        return replace(begun, is_begun=True)
     kept: dict[str, str] = {}
     values: list[Remembered] = []
     containers: list[str] = []
