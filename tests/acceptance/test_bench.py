@@ -12,7 +12,11 @@ from typing import Any
 import pytest
 
 from tests.acceptance.machine import KEY, Machine
+from tests.bench import server
+from tests.bench.server import pong, streamed
+from tests.bench.test_exact import DONE, LAST, TEXT
 from tests.bench.test_gpu_texts import served
+from tests.keys import invented
 from toolsync.bench.record_file import loaded
 from toolsync.cli import benchmarking
 from toolsync.loopback import LoopbackGateway
@@ -212,6 +216,23 @@ def test_every_dialect_is_measured(measured: Machine, dialect: str) -> None:
     assert (ran.code, rung["ok"], rung["failed"]) == (0, 2, 0)
     assert rung["ttft_ms"]["p50"] > 0
     assert ran.json["data"]["run"]["target"]["answered_model"] == "another"
+
+
+def test_what_was_refused_is_told_of_with_the_servers_own_words(machine: Machine) -> None:
+    machine.environ["WORK_KEY"] = invented("refused")
+    refusal = [b"HTTP/1.1 429 No\r\nretry-after: 7\r\ncontent-length: 4\r\n\r\nslow"]
+    good = iter([streamed(TEXT, LAST + DONE)] * 4)  # the calibration, a warm-up, and the rung of one stream
+
+    def answer(raw: bytes) -> list[bytes]:
+        return next(good, refusal) if json.loads(raw).get("stream") else pong()
+
+    with server.served(server.Scripted(answer, 0.0)) as base:
+        machine.profile(base_url=f"{base}/v1", key="env:WORK_KEY")
+        ran = machine.toolsync(*_QUICK)
+    assert ran.code == 1, "at 2 streams nothing went well"
+    assert "2        0, 2 failed" in ran.out
+    assert "2 of the requests were refused: 429 (Retry-After: 7) slow" in ran.out
+    assert "A limit of the gateway's is the most usual reason." in ran.out
 
 
 def test_csv_and_markdown_stand_alone_on_stdout(measured: Machine) -> None:

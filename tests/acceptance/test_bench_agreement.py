@@ -18,21 +18,18 @@ import pytest
 
 from tests.acceptance.machine import Machine
 from tests.acceptance.test_asking import terminal
-from tests.bench.server import Scripted, served, streamed
+from tests.bench.server import Scripted, pong, served, streamed
 from tests.bench.test_exact import DONE, LAST, TEXT, usage
 from tests.keys import invented
 from toolsync.bench import resampling
 from toolsync.render import page
 
 LADDER = [1, 2, 4, 8, 16, 32]
-_PING = b'{"model": "m-1", "choices": [{"message": {"role": "assistant", "content": "p"}}], "usage": {}}'
 _STREAM = streamed(TEXT, TEXT + TEXT, LAST + usage(256) + DONE)
 
 
 def _answer(raw: bytes) -> Sequence[bytes]:
-    if json.loads(raw).get("stream"):
-        return _STREAM
-    return [b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%s" % (len(_PING), _PING)]
+    return _STREAM if json.loads(raw).get("stream") else pong()
 
 
 @pytest.fixture

@@ -116,3 +116,11 @@ def streamed(*pieces: bytes) -> list[bytes]:
     """Pieces as a whole reply; the first comes with the headers."""
     first, *rest = map(chunk, pieces)
     return [HEAD[0] + first, *rest[:-1], *([rest[-1] + HEAD[1]] if rest else [HEAD[1]])]
+
+
+_PONG = b'{"model": "m-1", "choices": [{"message": {"role": "assistant", "content": "p"}}], "usage": {}}'
+
+
+def pong() -> list[bytes]:
+    """What answers the ping before a run, which asks for no stream."""
+    return [b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%s" % (len(_PONG), _PONG)]

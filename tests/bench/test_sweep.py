@@ -14,7 +14,7 @@ from tests.bench.server import Scripted, served, streamed
 from tests.bench.test_exact import DONE, LAST, TEXT, usage
 from toolsync.address import Dialect
 from toolsync.bench.record import Client
-from toolsync.bench.run import Ran, Wish, measure, target
+from toolsync.bench.run import Ran, Wish, make_room, measure, target
 from toolsync.bench.sweep import Load, _Watch
 from toolsync.probe.network import Network
 
@@ -180,6 +180,22 @@ def test_connections_that_a_rate_opens_one_after_the_other_are_not_laid_to_the_s
     ran = _measured(scripted, Load(16, 6, None, 100.0))
     assert scripted.connections > 3
     assert not any("closes its connections" in note for note in ran.record.notes)
+
+
+@pytest.mark.parametrize(
+    ("limits", "streams", "asked"),
+    [((256, 4096), 400, [(500, 4096)]), ((256, 300), 400, [(300, 300)]), ((1024, 4096), 400, [])],
+    ids=["more", "as many as there may be", "enough"],
+)
+def test_there_are_as_many_connections_as_streams(
+    monkeypatch: pytest.MonkeyPatch, limits: tuple[int, int], streams: int, asked: list[tuple[int, int]]
+) -> None:
+    resource = pytest.importorskip("resource", reason="limits of POSIX")
+    seen: list[tuple[int, int]] = []
+    monkeypatch.setattr(resource, "getrlimit", lambda _: limits)
+    monkeypatch.setattr(resource, "setrlimit", lambda _, wanted: seen.append(wanted))
+    make_room(streams)
+    assert seen == asked
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import platform
 import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from statistics import median
@@ -88,10 +89,29 @@ def measure(wish: Wish, listener: Listener, calibrated: Callable[[Calibrated], N
         UnmeasurableError: the server does not answer the requests that would measure it.
         KeyboardInterrupt: stopped before the first rung.
     """
+    make_room(max(load.concurrency for load in wish.ladder))
     loop, factory = _loop()
     started = datetime.now(UTC)
     with asyncio.Runner(loop_factory=factory) as runner:
         return runner.run(_measured(wish, listener, calibrated, started, loop))
+
+
+_OTHER_FILES = 100
+
+
+def make_room(connections: int) -> None:
+    """Let this process open so many files: macOS starts it with 256, most Linux with 1024, and allow more if asked."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = connections + _OTHER_FILES
+    if hard != resource.RLIM_INFINITY:
+        wanted = min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def _loop() -> tuple[Literal["uvloop", "asyncio"], Callable[[], asyncio.AbstractEventLoop] | None]:

@@ -230,10 +230,18 @@ def _failures(words: Mapping[str, str], record: Record) -> Iterator[Message]:
         count = sum(one.fault == fault for rung in record.rungs for one in rung.requests)
         if count:
             said = shown(words.get(fault, ""))
-            yield Message("warning", f"{count} of the requests {text}{f': {said}' if said else ''}", _FAILED_HINT)
+            yield Message(
+                "warning",
+                f"{count} of the requests {text}{f': {said}' if said else ''}",
+                _FAILED_HINTS.get(fault, _FAILED_HINT),
+            )
 
 
-_FAILED_HINT = "They are in none of the figures; a limit of the gateway's is the most usual reason."
+_FAILED_HINT = "They are in none of the figures."
+_FAILED_HINTS: Mapping[Fault, str] = {
+    "unsent": f"{_FAILED_HINT} What keeps them lies between here and the gateway: ports, a firewall, certificates.",
+    "status": f"{_FAILED_HINT} A limit of the gateway's is the most usual reason.",
+}
 
 
 def _stop(is_interrupted: bool, record: Record) -> Iterator[Message]:  # noqa: FBT001  its own name
