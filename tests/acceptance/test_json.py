@@ -104,7 +104,7 @@ STORY: list[tuple[str, int]] = [
     ("key rotate --back --yes", 2),
     ("key rotate --from nonsense --yes", 2),
     ("key rotate --stdin --yes", 0),
-    ("key forget", 2),
+    ("key forget", 0),
     ("key forget --yes", 0),
     ("uninstall", 2),
     ("uninstall --yes", 0),
