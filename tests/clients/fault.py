@@ -33,7 +33,7 @@ class Fault:
         client: whose settings.
         name: of `FAULTS`.
         cause: the primary one that doctor must name.
-        fix: the command that it must print; "" where it names a line that only a person takes out.
+        fix: what it must print: the command, or the line that only a person takes out.
         files: by their place in the home folder; the project lies there too.
         is_applied: whether they lie beside what toolsync wrote for the fault before; else there are no others, and
             toolsync remembers nothing.
@@ -130,7 +130,8 @@ TABLE = (
         CLAUDE, "another key in the keyring", "key_invalid", _KEY.format("claude-code"), is_applied=True, keyring=True
     ),
     Fault(
-        *(CLAUDE, "a shadow", "config_shadowed", ""),
+        *(CLAUDE, "a shadow", "config_shadowed"),
+        "Delete `env.ANTHROPIC_BASE_URL` at ~/project/.claude/settings.local.json:5.",
         {
             "project/.claude/settings.local.json": json.dumps(
                 {"env": {"EDITOR": "ed", "ANTHROPIC_BASE_URL": _OLD}}, indent=2
@@ -150,7 +151,7 @@ TABLE = (
         keyring=True,
     ),
     Fault(
-        *(CODEX, "a shadow", "config_shadowed", ""),
+        *(CODEX, "a shadow", "config_shadowed", "Delete `model` at ~/project/.codex/config.toml:2."),
         {"project/.codex/config.toml": 'model_verbosity = "low"\nmodel = "old-model"\n'},
         is_applied=True,
         line="old-model",
