@@ -64,7 +64,8 @@ def test_a_commit_asks_no_program_for_a_key(furnished: Machine) -> None:
     furnished.write("project/a.txt", "nothing")
     home.git("project", "add", ".")
     furnished.profile(key=f"command:/usr/bin/touch {furnished.home}/ran")
-    assert furnished.toolsync("check", "--staged").code == 0
+    ran = furnished.toolsync("check", "--staged")
+    assert (ran.code, "the key of a `command:`: not asked for before a commit" in ran.out) == (0, True)
     assert not (furnished.home / "ran").exists()
 
 

@@ -95,7 +95,12 @@ class _Gathering:
         kept = [KeyRef("keyring", name) for name in known_names(self._session.state)]
         wanted = list(dict.fromkeys([*references, *kept]))
         if self._quick:
-            self._add_quickly([one for one in wanted if one.kind not in ("command", "age")])  # they may ask a person
+            asking = [one for one in wanted if one.kind in ("command", "age")]  # they may ask a person, or take long
+            self._add_quickly([one for one in wanted if one not in asking])
+            if asking:
+                names = ", ".join(dict.fromkeys(map(_shown, asking)))
+                text = f"{names}: not asked for before a commit; keys are looked for by what they look like"
+                self._warnings.append(Message("note", text))
             return
         for one in wanted:
             if one.kind != "keyring" or not self._is_shut:
