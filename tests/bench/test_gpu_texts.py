@@ -17,7 +17,7 @@ from tests.bench.records import rung
 from tests.conftest import needs
 from toolsync.bench.gpu import Watch, Wish, amd, dcgm
 from toolsync.bench.gpu.amd import Amd
-from toolsync.bench.gpu.dcgm import Dcgm
+from toolsync.bench.gpu.dcgm import Dcgm, _unnamed
 from toolsync.bench.gpu.engine import Engine, kv_cache_share
 from toolsync.bench.gpu.exposition import points
 from toolsync.bench.gpu.polling import Place, Poller
@@ -64,7 +64,7 @@ def test_what_the_exporter_says() -> None:
     assert told == [
         ("GPU-a", 4096.0, 143771.0, 675.0, ""),
         ("GPU-b", None, 143771.0, None, "the exporter does not say how much is in use"),
-        ("n2:0/3", 7.0, None, None, ""),
+        (f"{_unnamed('n2')}:0/3", 7.0, None, None, ""),
     ]
 
 
@@ -188,7 +188,7 @@ def test_a_cluster_elsewhere_is_watched_by_its_addresses() -> None:
     assert [(one.uuid, one.peak_mib, one.serves) for one in filled.gpus] == [
         ("GPU-a", 4096.0, None),
         ("GPU-b", None, None),
-        ("n2:0/3", 7.0, None),
+        (f"{_unnamed('n2')}:0/3", 7.0, None),
     ]
     assert filled.kv_cache_peak == 0.4
     assert (watched.gpu.source, watched.gpu.interval_ms) == ("dcgm", 10)
@@ -259,3 +259,11 @@ def test_amd_smi_is_run_again_and_again(tmp_path: Path, monkeypatch: pytest.Monk
     assert polled(Amd(), 1).reason == "amd-smi ended with status 4: no driver"
     file.unlink()
     assert polled(Amd(), 1).reason == "amd-smi cannot be run: No such file or directory"
+
+
+def test_hosts_of_an_exporter_are_told_apart_and_not_named() -> None:
+    rows = [f'DCGM_FI_DEV_FB_USED{{gpu="0",Hostname="{host}"}} 7' for host in ("gpu-7.example", "gpu-8.example")]
+    for found in (dcgm.readings("\n".join(rows)), dcgm.readings("\n".join(rows).replace("Hostname", "instance"))):
+        called = [one.gpu for one in found]
+        assert len(set(called)) == 2
+        assert not any("example" in one for one in called)
