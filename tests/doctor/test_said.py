@@ -220,6 +220,6 @@ def test_whoever_watches_is_told_of_each_wait(tmp_path: Path) -> None:
         "Looking up the address of 127.0.0.1",
         f"Connecting to {port}",
         "Asking 127.0.0.1 which models it has",
-        "Waiting for 127.0.0.1 to answer as demo-model",
+        "Asking 127.0.0.1 for an answer from demo-model",
     ]
     assert all(0 < seconds <= 60 for _, seconds in told)

@@ -111,7 +111,8 @@ def asking(url: str, body: Mapping[str, object] | None) -> Text:
     host = shown(urlsplit(url).hostname or "")
     if body is None:
         return say("waits_list", host=host)
-    return say("waits_answer", host=host, model=shown(str(body.get("model") or "…")))
+    model = body.get("model")
+    return say("waits_answer", host=host, model=shown(str(model))) if model else say("waits_trial", host=host)
 
 
 def _sent(
