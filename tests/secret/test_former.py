@@ -58,7 +58,7 @@ def test_a_rotation_that_was_cut_short_counts_as_done_or_not_begun(
     if put is not None:
         vault.set(FIRST, put)
     former.note(tmp_path, "work", Former(entry=SECOND, going=FIRST))
-    assert former.settled(tmp_path, "work", vault) == (expected, False)
+    assert former.settled(tmp_path, "work", vault) == expected
     assert {name for name in former.entries("work") if vault.get(name)} == entries
     assert former.noted(tmp_path) == {"work": expected}
 

@@ -84,7 +84,7 @@ class Turn(Alongside):
         """
         session, change = self._session, self._change
         vault = session.open_vault()
-        self._before, _ = former.settled(session.state, change.name, vault)
+        self._before = former.settled(session.state, change.name, vault)
         self.kept = self._before
         self.old = vault.get(change.name)
         record(session.state, change.name)

@@ -87,29 +87,25 @@ def free(name: str, former: Former) -> str:
     return next(entry for entry in entries(name) if entry != former.entry)
 
 
-def settled(state_dir: Path, name: str, vault: Vault) -> tuple[Former, bool]:
+def settled(state_dir: Path, name: str, vault: Vault) -> Former:
     """What is noted once a rotation that was cut short counts as done, if it had come to the new key, or as not begun.
 
     The caller holds the lock.
-
-    Returns:
-        what is noted then; and whether the rotation was one that went back and had come to its key, so that going
-        back once more would lead away from it again.
 
     Raises:
         SecretError, FileError: the keyring or the folder does not allow it.
     """
     former = read(state_dir, name, vault)
     if not former.going:
-        return former, False
+        return former
     now, put = vault.get(name), vault.get(former.going)
     if put is None or put == now:
         if put is not None:
             vault.remove(former.going)
         kept = replace(former, going="", is_back=False)
         note(state_dir, name, kept)
-        return kept, False
-    return closed(state_dir, name, vault, former), former.is_back
+        return kept
+    return closed(state_dir, name, vault, former)
 
 
 def closed(state_dir: Path, name: str, vault: Vault, former: Former) -> Former:
