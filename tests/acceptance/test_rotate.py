@@ -526,6 +526,17 @@ def test_uses_are_listed_without_a_value(machine: Machine) -> None:
     Draft202012Validator(schema("key uses").data["content"]).validate(ran.json)
 
 
+def test_a_row_asks_as_its_own_tool_does(machine: Machine) -> None:
+    furnished(machine)
+    machine.profile('[profiles.work.tool.codex]\nkey_way = "env"\n')
+    machine.toolsync("apply", "--yes", "--force", "--tool", "cc-switch")
+    uses = machine.toolsync("key", "uses", "--json").json["data"]["uses"]
+    assert sorted((one["kind"], one["where"]) for one in uses) == [
+        ("helper", "~/.cc-switch/cc-switch.db#work/claude"),
+        ("variable", "~/.cc-switch/cc-switch.db#work/codex"),
+    ]
+
+
 def test_uses_of_a_key_that_nobody_can_read_are_not_guessed(machine: Machine) -> None:
     machine.vault = MemoryVault()
     ran = machine.toolsync("key", "uses")

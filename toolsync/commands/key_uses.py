@@ -103,7 +103,7 @@ def _known_uses(
                 held = ((_kind(now, path, key, is_row=is_row), path) for path in paths)
                 yield from (Use(kind, title, where, path) for kind, path in held if kind)
             elif any(value.secret and value.after != NOTHING for value in layer.values) and layer.tool in tools:
-                yield from _asking(tools[layer.tool], where)
+                yield from _asking(tools[layer.tool], where, place.app if place else "")
     for name, file in memory.entries.items():
         value = _value(session, name)
         for layer in file.layers if value else ():
@@ -164,10 +164,12 @@ def _is_key(value: Remembered, memory: Memory, key: Secret | None) -> bool:
     return key is not None and value.after == mark(key.reveal(), memory.key)
 
 
-def _asking(tool: ToolPlan | None, where: str) -> Iterator[Use]:
+def _asking(tool: ToolPlan | None, where: str, app: str) -> Iterator[Use]:
+    """How the key is asked for; by a row, as its app's own tool does."""
     if tool is None:
         return
-    for held in tool.of.values() or [tool]:
+    names = dict.fromkeys(row.of for row in tool.tool.files if row.of in tool.of and row.app == app)
+    for held in [tool.of[name] for name in names] if tool.of else [tool]:
         way = held.delivery.way if held.delivery else ""
         if way == "command" and held.profile:
             yield Use("helper", tool.tool.title, where, f"toolsync key print {held.profile.name}")
