@@ -44,7 +44,7 @@ def key_set(
     if file is not None:
         from toolsync.commands.key_file import set_in_file
 
-        show(set_in_file(session, file, _typed_key(session, stdin=stdin)))
+        show(set_in_file(session, file, lambda: _typed_key(session, stdin=stdin)))
         return
     name = _key_name(session, profile)
     stored = set_key(_typed_key(session, stdin=stdin), name, session.open_vault(), session.state)
@@ -243,7 +243,7 @@ def _kept(session: Session) -> Iterator[Message]:
     from toolsync.secret import former
 
     for name, one in former.noted(session.state).items():
-        way = f"`toolsync key rotate --back` goes back to it, `toolsync key forget {name}` forgets it."
+        way = f"`toolsync key rotate keyring:{name} --back` goes back to it, `toolsync key forget {name}` forgets it."
         yield Message("note", f"the key that keyring:{name} has replaced is kept until {one.until[:10]}", way)
 
 

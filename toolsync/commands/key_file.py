@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 
 from toolsync.commands.holders import outdated
@@ -14,15 +15,21 @@ from toolsync.secret.reference import file_of, passphrase_of
 from toolsync.session import Session
 
 
-def set_in_file(session: Session, reference: KeyRef, text: str) -> Result:
+def set_in_file(session: Session, reference: KeyRef, typed: Callable[[], str]) -> Result:
     """Shut the key in the file, by the passphrase that its reference leads to, or that a person types twice.
+
+    Args:
+        session: the machine.
+        reference: names the file.
+        typed: has the key; called only where the file can be written.
 
     Raises:
         SecretError: the text cannot be a key, there is no passphrase, or what stands there is no file of age's.
         FileError: it cannot be written.
     """
-    path, key = file_of(reference), checked(without_line_end(text), "the key")
+    path = file_of(reference)
     is_there = age.is_there(path)
+    key = checked(without_line_end(typed()), "the key")
     passphrase = passphrase_of(reference, session.open_vault, session.places.environ) or age.chosen(path)
     before = None
     if is_there:
