@@ -14,7 +14,7 @@ import typer
 
 from toolsync import __version__, render
 from toolsync.cli import streams
-from toolsync.cli.context import run
+from toolsync.cli.context import run, spoken
 from toolsync.cli.tree import Tree
 from toolsync.errors import BugError, InterruptedRunError, OutputError, ToolsyncError, UsageError
 from toolsync.render import screen
@@ -139,16 +139,12 @@ def _command(arguments: Sequence[str]) -> str:
 
 
 def _failed(arguments: Sequence[str], error: ToolsyncError) -> int:
-    language = run.language()
-    if language != "en":
-        from toolsync.sentence import reported, tell
-
-        error.message, error.hint = (tell(reported(text), language) for text in (error.message, error.hint))
+    error = spoken(error)
     with suppress(BrokenPipeError, OutputError):  # where nothing can be said, the exit code speaks
         if run.json and not isinstance(error, OutputError):
             screen.stdout().put(envelope(_command(arguments), error.exit_code, {}, (), error) + "\n")
         else:
-            screen.stderr().show(render.error_lines(error, language))
+            screen.stderr().show(render.error_lines(error, run.language()))
     return error.exit_code
 
 

@@ -15,10 +15,9 @@ import typer
 
 from toolsync import disk, process, render
 from toolsync.commands.result import Result
-from toolsync.errors import DeclinedError, UsageError
+from toolsync.errors import DeclinedError, ToolsyncError, UsageError
 from toolsync.render import screen
 from toolsync.render.envelope import envelope
-from toolsync.render.screen import Line
 from toolsync.session import Session, default_config, default_state, this_machine
 from toolsync.store import variables
 
@@ -129,6 +128,16 @@ def show(result: Result) -> None:
     screen.stdout().show(render.lines(result))
 
 
+def spoken(error: ToolsyncError) -> ToolsyncError:
+    """The error, in the language that the person is spoken to, as far as the catalogue knows it."""
+    language = run.language()
+    if language != "en":
+        from toolsync.sentence import reported, tell
+
+        error.message, error.hint = (tell(reported(text), language) for text in (error.message, error.hint))
+    return error
+
+
 def ask(session: Session, question: str, *, yes: bool) -> None:
     """Ask, and return if the person says yes.
 
@@ -150,7 +159,7 @@ def confirmed(question: str, *, default: bool = False) -> bool:
         answer = typer.prompt(f"{question} {choices}", default="", show_default=False, err=True).strip().lower()
         if answer in _ANSWERS or not answer:
             return _ANSWERS.get(answer, default)
-        screen.stderr().show([Line("error: answer with y or n", "bad")])
+        screen.stderr().show(render.error_lines(spoken(UsageError("answer with y or n")), run.language()))
 
 
 _ANSWERS = {"y": True, "yes": True, "n": False, "no": False}
