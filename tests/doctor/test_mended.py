@@ -276,6 +276,35 @@ def test_what_toolsync_does_not_set_is_taken_out_at_its_place(where: Where, expe
     assert found.argv == ()
 
 
+OF_A_KEY = {
+    "a file of its own beside ours": (
+        Where("dotenv", "KEY", "/h/.env", 1),
+        False,
+        True,
+        "Put it right at ~/.env:1, which",
+    ),
+    "ours": (Where("user", "key", "/h/s.json", 1), True, False, "toolsync apply --tool demo"),
+    "the shell": (Where("environment", "$KEY"), False, False, "toolsync apply --tool demo"),
+}
+
+
+@pytest.mark.parametrize(("where", "writes", "is_set", "expected"), OF_A_KEY.values(), ids=OF_A_KEY)
+def test_a_key_is_put_right_where_toolsync_does_not_write_it(
+    where: Where, writes: bool, is_set: bool, expected: str
+) -> None:
+    finding = Finding("key_whitespace", where=where, values={"place": "~/.env:1"})
+    found = fix(_effective(), finding, PROFILE, Standing(is_set=is_set, writes=writes, key=lambda: Secret(KEY)))
+    assert str(found.text if found else "").startswith(expected)
+
+
+def test_a_key_that_nobody_knows_to_be_wrong_is_not_replaced() -> None:
+    sure, unsure = (
+        fix(_effective(), Finding("key_invalid", certainty), PROFILE, Standing(is_set=True, key=lambda: Secret(KEY)))
+        for certainty in ("likely", "open")
+    )
+    assert (sure is not None, unsure) == (True, None)
+
+
 SET_AT = Where("environment", "$HTTP_PROXY", "/h/.bashrc", 3)
 EXEMPTED: dict[str, tuple[dict[str, str], Where | None, str]] = {
     "this shell alone has it": ({}, None, "Run `export NO_PROXY=127.0.0.1,localhost,::1` where Demo is started"),

@@ -87,11 +87,20 @@ def _found(effective: Effective, finding: Finding, profile: Profile | None, stan
     change = _CHANGES.get(finding.cause)
     if profile is None or change is None:
         return None
+    if is_about_key(finding.cause) and _is_elsewhere(finding, standing):
+        command = _spelled(_apply(effective))
+        return Fix(say("mend_there", place=finding.values.get("place", ""), command=command))
     if not standing.is_set and change is not _outside:
         return _commands(_apply(effective))
     if finding.certainty == "open" and is_about_key(finding.cause):
         return None  # nobody knows that it is the key: another one would be a guess
     return change(effective, finding, profile, standing)
+
+
+def _is_elsewhere(finding: Finding, standing: Standing) -> bool:
+    """Whether it stands in a file at a place that toolsync does not write: `apply` would refuse it, or leave it."""
+    where = finding.where
+    return where is not None and bool(where.file) and where.layer != "environment" and not standing.writes
 
 
 def _raise_limit(finding: Finding) -> Fix | None:
