@@ -124,7 +124,7 @@ def library() -> Any:
     except ImportError as error:
         raise UsageError(
             "bench report draws with the library matplotlib, which is not installed",
-            hint="`pipx inject toolsync matplotlib`, or `pip install matplotlib` beside toolsync; `bench show` needs none.",
+            hint="`pipx inject toolsync matplotlib`, or `pip install matplotlib` beside it; `bench show` needs none.",
         ) from error
 
 
