@@ -96,6 +96,23 @@ def test_a_tool_that_sends_the_key_in_a_header_only_is_not_said_to_send_another(
     assert providers["settings"]["apiKey"] == OTHER
 
 
+@pytest.mark.parametrize("called", ["team", "keyring:team"])
+def test_the_key_of_a_header_is_rotated_by_its_own_name(
+    machine: Machine, both: Both, rotate: Rotate, called: str
+) -> None:
+    machine.vault.set("team", Secret(OTHER))
+    machine.profile('plaintext = "allow"\nrequest.headers = { X-Team = "keyring:team" }\n', base_url=both.base_url)
+    machine.write(".cline/data/globalState.json", "{}")
+    assert machine.toolsync("apply", "--yes", "--tool=cline").code == 0
+    ran = rotate(NEW, called)
+    assert (ran.code, held(machine)["team"], held(machine)["work"]) == (0, NEW, KEY), ran.out + ran.err
+    assert json.loads(machine.read(".cline/data/globalState.json"))["openAiHeaders"] == {"X-Team": NEW}
+    assert "`toolsync key rotate keyring:team --back` goes back" in ran.out
+    assert "`toolsync key rotate keyring:team --back`" in machine.toolsync("key", "list").out
+    assert machine.toolsync("key", "rotate", called, "--back", "--yes").code == 0
+    assert (held(machine)["team"], json.loads(machine.read(CLINE))["openAiApiKey"]) == (OTHER, KEY)
+
+
 # Somebody else at the same time.
 
 

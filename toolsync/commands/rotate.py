@@ -11,6 +11,7 @@ from toolsync import registry
 from toolsync.commands.carry import stop_at_unwritable
 from toolsync.commands.guarding import stop_at_exposed
 from toolsync.commands.holders import Stray, applied, holders, strays, users
+from toolsync.commands.key import named
 from toolsync.commands.pinging import requests
 from toolsync.commands.planning import Plan, Wish, plan_apply, plan_ping
 from toolsync.commands.recovering import recovered
@@ -39,7 +40,7 @@ class Order:
         name: of the key in the keyring.
         new: what it is to be; None: the key from before.
         days: for how long the one that it replaces is kept.
-        profile: the one that was named; it is tried even if it is not applied.
+        profile: the one that was named, if it is one; it is tried even if it is not applied.
     """
 
     name: str
@@ -82,13 +83,17 @@ class Rotation:
 
 
 def rotated_name(session: Session, profile: str | None) -> str:
-    """The key of the profile, by its name in the keyring.
+    """The key of the profile, by its name in the keyring; or one that profiles name, as `keyring:NAME` or in a header.
 
     Raises:
         ProfileError, FileError: there is no such profile.
         UsageError: its key is kept elsewhere; says how it is replaced there.
     """
-    found = session.profiles().get(profile)
+    profiles = session.profiles()
+    key = KeyRef("keyring", (profile or "").removeprefix("keyring:"))
+    if profile not in profiles.names and key in named(profiles.profiles):
+        return key.name
+    found = profiles.get(profile)
     if found.key.kind == "keyring":
         return found.key.name
     there = _ELSEWHERE[found.key.kind].format(name=found.key.name, profile=found.name)
@@ -147,7 +152,8 @@ def plan(session: Session, order: Order) -> Rotation:
     memory = memories.parsed(snapshot)
     known, profiles = registry.tools(session.config.parent), session.profiles()
     held, set_now = holders(memory, known), applied(memory, known)
-    in_use = {profiles.get(order.profile).name, memory.profile, *set_now}
+    asked_for = order.profile if order.profile in profiles.names else None
+    in_use = {profiles.get(asked_for).name, memory.profile, *set_now}
     for name in profiles.missing.keys() & in_use:  # whose tools may have this key, and would be left on the old one
         raise profiles.missing[name]
     using = tuple(one for one in users(reference, profiles.profiles) if one.name in in_use)

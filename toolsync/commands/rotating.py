@@ -233,7 +233,8 @@ def _farewell(rotation: Rotation, turn: Turn, *, is_well: bool) -> Iterator[Mess
 
 def _named(rotation: Rotation) -> str:
     """The profile, as the command line names it."""
-    return f"{rotation.profiles[0].name} " if rotation.profiles else ""
+    owner = next((one.name for one in rotation.profiles if one.key == rotation.reference), str(rotation.reference))
+    return f"{owner} " if rotation.profiles else ""
 
 
 def _day(moment: str) -> str:
