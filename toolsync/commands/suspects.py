@@ -59,8 +59,7 @@ def suspects(session: Session, memory: Memory) -> Iterator[Suspects]:
         files = [*_paths(session, row["files"]), *(startup.files(session.places) if row["kind"] == "startup" else ())]
         yield Suspects(row["kind"], "", _together(map(listed, dict.fromkeys(files))))
         if row["kind"] in _COPIED:
-            whole = (path for path in dict.fromkeys(files) if "*" not in str(path))
-            yield Suspects("backup", "", _together(map(_beside, whole)))
+            yield Suspects("backup", "", _together(_copies(files)))
     for tool in tools:
         yield _left(session, tool, "logs", "log")
 
@@ -107,11 +106,18 @@ def _paths(session: Session, specs: Sequence[str]) -> Iterator[Path]:
 _COPY = re.compile(r"(?i)bak|backup|old|orig|copy|save|prev|tmp|~")
 
 
-def _beside(path: Path) -> Listing:
+def _copies(files: Iterable[Path]) -> Iterator[Listing]:
+    """Copies that lie beside files; each folder, which is the home mostly, is looked at once."""
+    whole = [path for path in dict.fromkeys(files) if "*" not in str(path)]
+    folders = {folder: listed(folder / "*") for folder in dict.fromkeys(path.parent for path in whole)}
+    return (_beside(path, folders[path.parent]) for path in whole)
+
+
+def _beside(path: Path, folder: Listing | None = None) -> Listing:
     """Copies of a settings file that lie beside it: named after it with more behind, or an editor's."""
-    folder = listed(path.parent / "*")
+    folder = folder or listed(path.parent / "*")
     name, stem, suffix = path.name, path.stem, path.suffix
-    folder.files = [
+    files = [
         one
         for one in folder.files
         if (one.name.startswith(name) and one.name != name)
@@ -124,7 +130,7 @@ def _beside(path: Path) -> Listing:
             and _COPY.search(one.stem[len(stem) :])
         )
     ]
-    return folder
+    return Listing(files, folder.shut, folder.is_cut)
 
 
 _COPIED = ("startup", "history")
@@ -144,6 +150,6 @@ def _together(listings: Iterable[Listing]) -> Listing:
     whole = Listing()
     for one in listings:
         whole.files += one.files
-        whole.shut += one.shut
+        whole.shut += [folder for folder in one.shut if folder not in whole.shut]
         whole.is_cut |= one.is_cut
     return whole
