@@ -186,8 +186,17 @@ def test_a_new_key_that_is_refused_changes_nothing(machine: Machine, switch: Hom
     with machine.untouched():
         ran = rotate()
     assert (ran.code, "This was asked with the new key. Nothing was changed" in ran.err) == (2, True)
+    assert "--no-ping" not in ran.err, "it is no way around a key that is none"
     assert (held(machine), keys_in(machine, switch)) == ({"work": KEY}, {KEY})
     assert rotate(NEW, "--no-ping").code == 0
+
+
+def test_where_no_gateway_answers_the_way_without_it_is_said(machine: Machine, rotate: Rotate) -> None:
+    machine.write(".codex/config.toml", "")
+    machine.profile(base_url="http://127.0.0.1:9")
+    ran = rotate()
+    assert (ran.code, "`--no-ping` replaces the key without asking." in ran.err) == (2, True)
+    assert held(machine) == {"work": KEY}
 
 
 @pytest.mark.parametrize("name", [CODEX, TOML, ".cc-switch/cc-switch.db"])

@@ -137,7 +137,7 @@ def _tried(rotation: Rotation) -> tuple[Pinged, ...]:
     if failed:
         which = "the key from before" if rotation.change.is_back else "the new key"
         cause = next(one.ping.cause for one in pinged if one.problem)
-        hint = "" if is_about_key(cause) else f"{failed[0].hint} "
+        hint = "" if is_about_key(cause) else f"{failed[0].hint} `--no-ping` replaces the key without asking. "
         raise PingFailedError(
             "\n".join(one.text for one in failed),
             hint=f"{hint}This was asked with {which}. Nothing was changed: the key in use stays.",
