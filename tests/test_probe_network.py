@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from ipaddress import ip_address
 from pathlib import Path
 
+import httpx
 import pytest
 
 from tests.conftest import needs
@@ -17,7 +18,9 @@ from tests.scripted import http, scripted
 from toolsync.loopback import LoopbackGateway
 from toolsync.masking import Secret
 from toolsync.probe import Network, PingRequest, exposes_key, ping
+from toolsync.probe.failure import unsent
 from toolsync.probe.network import is_exempt
+from toolsync.sentence import tell
 
 CHAT_OK = '{"object":"chat.completion","model":"m","choices":[{"message":{"role":"assistant","content":"pong"}}]}'
 
@@ -212,6 +215,24 @@ def test_certificates_are_checked_against_the_usual_roots_and_the_profiles_own(
     with scripted(http(200, CHAT_OK), tls=context) as server:
         came = ping(PingRequest("openai-chat", server.base_url, "m", KEY, network=Network(ca_bundle=bundle)))
     assert (came.outcome, came.problem) == (outcome, problem.replace("PORT", str(server.port)))
+
+
+@pytest.mark.parametrize(
+    ("reason", "cause"),
+    [
+        ("TLSV13_ALERT_CERTIFICATE_REQUIRED", ""),
+        ("TLSV1_ALERT_ACCESS_DENIED", ""),
+        ("WRONG_VERSION_NUMBER", "scheme_mismatch"),
+    ],
+)
+def test_an_alert_is_of_a_server_that_speaks_tls(reason: str, cause: str) -> None:
+    alert = ssl.SSLError(1, "an alert")
+    alert.reason = reason
+    broken = httpx.ReadError("broken")
+    broken.__cause__ = alert
+    verdict = unsent(broken, "https://gw.example/v1", Network())
+    assert (verdict.outcome, verdict.cause) == ("no_connection", cause)
+    assert (reason in tell(verdict.problem)) is (not cause)
 
 
 @pytest.mark.parametrize("text", [None, "no certificate"], ids=["missing", "nonsense"])
