@@ -62,7 +62,10 @@ def test_a_profile_that_takes_another_key_since_is_applied_first(
     assert (turned().code, keys_in(machine, switch), held(machine)["work"]) == (0, set(), NEW)
 
 
-def test_a_tool_whose_template_is_gone_is_given_back_first(machine: Machine, both: Both, rotate: Rotate) -> None:
+@pytest.mark.parametrize("is_removed", [False, True], ids=["undone", "removed by hand"])
+def test_a_tool_whose_template_is_gone_is_given_back_first(
+    machine: Machine, both: Both, rotate: Rotate, *, is_removed: bool
+) -> None:
     folder = machine.config.parent / "tools/mine"
     folder.mkdir(parents=True)
     table = '[key]\nplaintext = "<key>"\n[[file]]\noverlay = "mine.json"\npath = "~/mine.json"\n'
@@ -75,7 +78,10 @@ def test_a_tool_whose_template_is_gone_is_given_back_first(machine: Machine, bot
     assert "~/mine.json" in machine.toolsync("key", "uses").out
     ran = rotate()
     assert (ran.code, "`toolsync undo mine` first, then this again." in ran.err) == (2, True), ran.err
-    assert machine.toolsync("undo", "mine", "--yes").code == 0
+    if not is_removed:
+        assert machine.toolsync("undo", "mine", "--yes").code == 0
+    else:
+        (machine.home / "mine.json").unlink()
     assert (rotate().code, held(machine)["work"]) == (0, NEW)
 
 

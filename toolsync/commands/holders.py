@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
 
+from toolsync import disk, leaks, registry
 from toolsync import memory as memories
-from toolsync import registry
 from toolsync.commands.key import references
 from toolsync.commands.result import Message
 from toolsync.commands.stores import Address
@@ -14,6 +15,7 @@ from toolsync.masking import Secret
 from toolsync.profile import KeyRef, Profile
 from toolsync.registry import Known
 from toolsync.remembered import LayerMemory, Memory, mark
+from toolsync.secret.vault import Entry
 from toolsync.session import Session
 from toolsync.value import frozen
 
@@ -48,15 +50,29 @@ class Stray:
     profile: str
 
 
-def strays(memory: Memory, known: Known, key: Secret, using: Collection[str]) -> tuple[Stray, ...]:
-    """The copies of `key` that were written for other profiles than `using`, or for tools without a template."""
+def strays(session: Session, memory: Memory, known: Known, key: Secret, using: Collection[str]) -> tuple[Stray, ...]:
+    """The copies of `key` that were written for other profiles than `using`, or for tools without a template.
+
+    Raises:
+        SecretError, FileError: it cannot be seen whether one still stands there.
+    """
     wanted = mark(key.reveal(), memory.key)
     copies = (
         Stray(layer.tool, real, profile_of(memory, known, real, layer) if layer.tool in known else "")
         for real, layer in _layers(memory)
         if any(value.secret and value.after == wanted for value in layer.values)
     )
-    return tuple(copy for copy in copies if copy.profile not in using)
+    return tuple(copy for copy in copies if copy.profile not in using and _stands(session, copy.place, key))
+
+
+def _stands(session: Session, place: str, key: Secret) -> bool:
+    """Whether the key still is there; of a row, whether its database is."""
+    if place.startswith("keyring:"):
+        return session.open_vault().get(Entry(place)) == key
+    raw = disk.read(Path(place)).raw
+    if raw is None:
+        return Address.parse(place).path.is_file()
+    return bool(leaks.Finder([leaks.Known("the key", key.reveal())]).hits(raw))
 
 
 def _by_profile(memory: Memory, known: Known, layers: Iterable[tuple[str, LayerMemory]]) -> dict[str, tuple[str, ...]]:

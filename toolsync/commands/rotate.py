@@ -158,7 +158,7 @@ def plan(session: Session, order: Order) -> Rotation:
         raise profiles.missing[name]
     using = tuple(one for one in users(reference, profiles.profiles) if one.name in in_use)
     if old is not None and old != new:
-        _stop_at_strays(session, strays(memory, known, old, {one.name for one in using}), profiles)
+        _stop_at_strays(session, strays(session, memory, known, old, {one.name for one in using}), profiles)
     files = _together([plan_apply(fresh, Wish(one.name, held[one.name])) for one in using if one.name in held])
     files = replace(files or Plan(None, (), (), {}, (), memory), memory_sha256=snapshot.sha256)
     stop_at_exposed(fresh, files.files)
