@@ -365,6 +365,12 @@ CLAUDE_ROWS: dict[str, tuple[str, dict[str, Value], dict[str, str], list[str]]] 
         {"CLAUDE_CODE_USE_BEDROCK": "1"},
         [],
     ),
+    "leftovers that the user switched off": (
+        "command",
+        {"user": {"env": {"CLAUDE_CODE_USE_BEDROCK": "0"}}},
+        {"CLAUDE_CODE_USE_BEDROCK": "1"},
+        [],
+    ),
 }
 
 
