@@ -44,6 +44,19 @@ def test_a_profile_that_was_renamed_by_hand_leaves_no_tool_on_the_old_key(
     assert (rotate().code, keys_in(machine, switch)) == (0, {NEW})
 
 
+def test_a_copy_within_something_longer_counts(machine: Machine, both: Both, rotate: Rotate) -> None:
+    """Claude Code has its headers as lines of one text."""
+    fields = f'base_url = "{both.base_url}"\nmodel = "m"\nkey = "env:TEAM_KEY"\nplaintext = "allow"\n'
+    header = 'request.headers = { X-Team-Key = "keyring:work", X-Other = "1" }\n'
+    machine.profile(f"\n[profiles.team]\n{fields}{header}", base_url=both.base_url)
+    machine.environ["TEAM_KEY"] = OTHER
+    assert machine.toolsync("apply", "--yes", "--no-ping", "-p", "team", "-t", "claude-code").code == 0
+    text = machine.config.read_text(encoding="utf-8")
+    machine.config.write_text(text.replace("profiles.team", "profiles.group"), encoding="utf-8")
+    ran = rotate(NEW, "--no-ping")
+    assert (ran.code, "~/.claude/settings.json (claude-code); nothing was changed" in ran.err) == (2, True), ran.err
+
+
 def test_a_profile_that_takes_another_key_since_is_applied_first(
     machine: Machine, switch: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 
-from toolsync import disk, leaks, registry
 from toolsync import memory as memories
+from toolsync import registry
 from toolsync.commands.key import references
 from toolsync.commands.result import Message
 from toolsync.commands.stores import Address
 from toolsync.errors import ToolsyncError
-from toolsync.masking import Secret
 from toolsync.profile import KeyRef, Profile
 from toolsync.registry import Known
-from toolsync.remembered import LayerMemory, Memory, mark
-from toolsync.secret.vault import Entry
+from toolsync.remembered import LayerMemory, Memory
 from toolsync.session import Session
-from toolsync.value import frozen
 
 
 def users(key: KeyRef, profiles: Iterable[Profile]) -> tuple[Profile, ...]:
@@ -27,52 +23,12 @@ def users(key: KeyRef, profiles: Iterable[Profile]) -> tuple[Profile, ...]:
 
 def applied(memory: Memory, known: Known) -> dict[str, tuple[str, ...]]:
     """The tools that are applied, by profile."""
-    return _by_profile(memory, known, _layers(memory))
+    return _by_profile(memory, known, layers_of(memory))
 
 
 def holders(memory: Memory, known: Known) -> dict[str, tuple[str, ...]]:
     """The tools in whose own files, rows or entries a key was written, by the profile that it was written for."""
-    return _by_profile(memory, known, ((real, layer) for real, layer in _layers(memory) if layer.holds_key))
-
-
-@frozen
-class Stray:
-    """A copy of a key that no profile which uses the key accounts for any more.
-
-    Attributes:
-        tool: whose.
-        place: the file, row or entry.
-        profile: for which it was written; "" where the tool has no template any more.
-    """
-
-    tool: str
-    place: str
-    profile: str
-
-
-def strays(session: Session, memory: Memory, known: Known, key: Secret, using: Collection[str]) -> tuple[Stray, ...]:
-    """The copies of `key` that were written for other profiles than `using`, or for tools without a template.
-
-    Raises:
-        SecretError, FileError: it cannot be seen whether one still stands there.
-    """
-    wanted = mark(key.reveal(), memory.key)
-    copies = (
-        Stray(layer.tool, real, profile_of(memory, known, real, layer) if layer.tool in known else "")
-        for real, layer in _layers(memory)
-        if any(value.secret and value.after == wanted for value in layer.values)
-    )
-    return tuple(copy for copy in copies if copy.profile not in using and _stands(session, copy.place, key))
-
-
-def _stands(session: Session, place: str, key: Secret) -> bool:
-    """Whether the key still is there; of a row, whether its database is."""
-    if place.startswith("keyring:"):
-        return session.open_vault().get(Entry(place)) == key
-    raw = disk.read(Path(place)).raw
-    if raw is None:
-        return Address.parse(place).path.is_file()
-    return bool(leaks.Finder([leaks.Known("the key", key.reveal())]).hits(raw))
+    return _by_profile(memory, known, ((real, layer) for real, layer in layers_of(memory) if layer.holds_key))
 
 
 def _by_profile(memory: Memory, known: Known, layers: Iterable[tuple[str, LayerMemory]]) -> dict[str, tuple[str, ...]]:
@@ -130,5 +86,6 @@ def profile_of(memory: Memory, known: Known, real: str, layer: LayerMemory) -> s
     return memory.copies.get(layer.tool) or memory.profile or ""
 
 
-def _layers(memory: Memory) -> Iterator[tuple[str, LayerMemory]]:
+def layers_of(memory: Memory) -> Iterator[tuple[str, LayerMemory]]:
+    """Every layer, with the file, row or entry that it was laid on."""
     return ((real, layer) for real, file in memory.everything.items() for layer in file.layers)

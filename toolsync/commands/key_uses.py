@@ -7,8 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
-from toolsync import disk, document, registry
 from toolsync import memory as memories
+from toolsync import registry
 from toolsync.commands.fitting import ToolPlan, Wish, remembered_tools
 from toolsync.commands.holders import profile_of, users
 from toolsync.commands.key import uses
@@ -16,6 +16,7 @@ from toolsync.commands.leftover import leftovers
 from toolsync.commands.planning import plan_ping
 from toolsync.commands.result import DONE, PROBLEM, Message, Result
 from toolsync.commands.stores import Address
+from toolsync.commands.stray import settings_now
 from toolsync.document import MISSING, Document
 from toolsync.document.keypath import parse as parse_path
 from toolsync.document.keypath import spell
@@ -27,7 +28,6 @@ from toolsync.remembered import NOTHING, LayerMemory, Memory, Remembered, mark
 from toolsync.secret import former
 from toolsync.secret.vault import Entry
 from toolsync.session import Session
-from toolsync.tool import Tool
 from toolsync.value import frozen
 
 Kind = Literal["helper", "variable", "copy", "row", "entry", "other key", "shell", "found", "other copy"]
@@ -98,7 +98,7 @@ def _known_uses(
             title = known[layer.tool].title
             if layer.holds_key:
                 paths = _paths(layer, memory, key)
-                now = _document(Path(real), known[layer.tool], layer) if place is None else None
+                now = settings_now(Path(real), known[layer.tool], layer) if place is None else None
                 is_row = place is not None
                 held = ((_kind(now, path, key, is_row=is_row), path) for path in paths)
                 yield from (Use(kind, title, where, path) for kind, path in held if kind)
@@ -128,15 +128,6 @@ def _kind(now: Document | None, path: str, key: Secret | None, *, is_row: bool) 
     if found is MISSING:
         return None
     return "copy" if key is None or key.reveal() in str(found) else "other key"
-
-
-def _document(path: Path, tool: Tool, layer: LayerMemory) -> Document | None:
-    """The file as it stands; None where it cannot be read."""
-    row = next((row for row in tool.files if row.overlay == layer.overlay), None)
-    with suppress(ToolsyncError):
-        raw = disk.read(path).raw
-        return document.parse(raw, row.format if row else document.format_of(str(path))) if raw is not None else None
-    return None
 
 
 def _served(session: Session, profile: Profile, tools: Iterable[str]) -> Mapping[str, ToolPlan | None]:

@@ -10,11 +10,12 @@ from toolsync import memory as memories
 from toolsync import registry
 from toolsync.commands.carry import stop_at_unwritable
 from toolsync.commands.guarding import stop_at_exposed
-from toolsync.commands.holders import Stray, applied, holders, strays, users
+from toolsync.commands.holders import applied, holders, users
 from toolsync.commands.key import named
 from toolsync.commands.pinging import requests
 from toolsync.commands.planning import Plan, Wish, plan_apply, plan_ping
 from toolsync.commands.recovering import recovered
+from toolsync.commands.stray import Stray, strays
 from toolsync.commands.tracing import Notice
 from toolsync.commands.turning import Change
 from toolsync.errors import KeyMissingError, PlanRefusedError, UsageError
