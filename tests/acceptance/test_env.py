@@ -189,6 +189,16 @@ def test_a_hook_wraps_what_takes_something_and_is_there(machine: Machine) -> Non
     assert out == f'unalias claude 2>/dev/null || :\nfunction claude {{ {call} "$@"; }}\n'
 
 
+def test_a_hook_leaves_alone_what_would_not_be_started(machine: Machine) -> None:
+    for name in ("claude", "codex"):
+        machine.write(f"bin/{name}", "#!/bin/sh\n").chmod(0o755)
+    machine.environ["PATH"] = str(machine.home / "bin")
+    machine.profile('[profiles.work.tool.codex]\nkey_way = "env"\n')
+    assert "codex" not in machine.toolsync("hook", "--shell", "bash").out
+    machine.toolsync("apply", "--yes", "--force", "--tool", "codex")
+    assert "function codex {" in machine.toolsync("hook", "--shell", "bash").out
+
+
 def test_a_hook_holds_no_key_and_asks_for_none(machine: Machine) -> None:
     machine.profile(key="command:/nonexistent/keeper")
     ran = machine.toolsync("hook", "--shell", "zsh", "--tool", "claude-code", "--profile", "work")
