@@ -656,6 +656,11 @@ ROWS: dict[str, dict[str, Row]] = {
             {"demo/settings.json": json.dumps({"url": GATEWAY})},
             says="~/demo/settings.json:1",
         ),
+        "a file beside its own that the profile names for another tool": Row(
+            NONE,
+            {**settings(url="http://old/v1"), ".demo/config.json": json.dumps({"baseUrl": GATEWAY})},
+            home={"profile": PROFILE + '\n[profiles.work.tool.settings-json]\npaths = ["~/.demo/config.json"]\n'},
+        ),
         "a longer address beside its own": Row(
             NONE, {**settings(url="http://old/v1"), ".demo/config.json": f'{{"url": "{GATEWAY}/models"}}'}
         ),
@@ -705,6 +710,12 @@ ROWS: dict[str, dict[str, Row]] = {
             tool="cline",
             reader="vscode",
             says="openai-native",
+        ),
+        "the file that names it is not read": Row(
+            NONE,
+            {**cline(apiKey=KEY, baseUrl=GATEWAY, model="m"), ".cline/data/globalState.json": "{\n// mine\n}"},
+            tool="cline",
+            reader="vscode",
         ),
         "a provider of another name, whose own address it is": Row(NONE, codex(GATEWAY), tool="codex"),
         "a cloud's switch that is off": Row(

@@ -160,7 +160,18 @@ def test_what_an_editor_started_has_the_editors_variables(tmp_path: Path) -> Non
     assert [finding.cause for finding in CHECKS["processes"](home.look(demo()))] == ["gui_env_missing"]
 
 
-@pytest.mark.parametrize("environ", [{"DEMO_KEY": KEY}, None], ids=["it has it", "not ours to look into"])
+def test_a_variable_that_it_lacks_needs_a_new_start_whatever_it_takes_up_while_it_runs(tmp_path: Path) -> None:
+    home = Home(tmp_path, {"ANTHROPIC_AUTH_TOKEN": KEY}, processes=[running(APPLIED, {"PATH": "/bin"})])
+    (finding,) = CHECKS["processes"](home.look("claude-code"))
+    assert finding.fix is not None
+    assert str(finding.fix.text) == "End Claude Code (pid 7), and start it anew."
+
+
+@pytest.mark.parametrize(
+    "environ",
+    [{"DEMO_KEY": KEY}, None, {"HOME": "/home/other"}],
+    ids=["it has it", "not ours to look into", "it reads the settings of another home"],
+)
 def test_a_variable_that_it_has(tmp_path: Path, environ: dict[str, str] | None) -> None:
     home = Home(tmp_path, {"DEMO_KEY": KEY}, processes=[running(APPLIED, environ, name="demo")])
     assert list(CHECKS["processes"](home.look(demo()))) == []

@@ -11,8 +11,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.doctor.home import DEMO, KEY, OTHER, Home, demo
+from toolsync.commands.standing import standing
 from toolsync.doctor import startup
 from toolsync.doctor.checks import findings
+from toolsync.doctor.model import Finding
 from toolsync.doctor.removal import removal
 
 ROOT = "https://gw.example/api"
@@ -174,3 +176,12 @@ def test_a_variable_of_windows(tmp_path: Path, place: str, fix: str) -> None:
     found = removal(look, look.where_variable("DEMO_KEY"))
     assert found is not None
     assert str(found.text).startswith(fix)
+
+
+def test_a_default_of_the_tools_own_is_no_place_that_toolsync_writes(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.write({".cline/data/globalState.json": "{\n// mine\n}"})
+    look = home.look("cline", "vscode")
+    where = look.where(look.found["provider"])
+    assert (where.layer, where.slot) == ("", "=openrouter")
+    assert not standing(look, Finding("base_url_not_honoured", where=where)).writes

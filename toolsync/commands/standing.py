@@ -46,8 +46,8 @@ def _is_set(look: Look, cause: str) -> bool:
 
 
 def _writes(look: Look, where: Where | None) -> bool:
-    """Whether toolsync sets, or takes out, what stands there."""
-    if where is None or where.layer == "environment":
+    """Whether toolsync sets, or takes out, what stands there; a default of the tool's own stands nowhere."""
+    if where is None or not where.layer or where.layer == "environment":
         return where is None
     one = next((one for one in look.layers if one.layer.name == where.layer), None)
     mount = parse_path(one.layer.at) if one is not None and one.layer.at else ()

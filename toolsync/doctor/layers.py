@@ -118,18 +118,19 @@ def own_files(session: Session, tool: Tool, paths: Sequence[str]) -> list[dict[s
 
 
 def _own_file(session: Session, row: FileRow) -> Path | None:
-    if row.needs is not None and not any(map(disk.exists, _candidates(session, row.needs))):
+    if row.needs is not None and not any(map(disk.exists, spelled(session, row.needs))):
         return None
     return _existing(session, row.path)
 
 
 def _existing(session: Session, spec: str | Sequence[str]) -> Path | None:
     """The file that the spec means: the one that exists, else the first; None where it means none here."""
-    paths = _candidates(session, spec)
+    paths = spelled(session, spec)
     return next((path for path in paths if disk.exists(path)), paths[0] if paths else None)
 
 
-def _candidates(session: Session, spec: str | Sequence[str]) -> tuple[Path, ...]:
+def spelled(session: Session, spec: str | Sequence[str]) -> tuple[Path, ...]:
+    """The files that the spec may mean on this machine."""
     try:
         return tuple(path for path in candidates(spec, session.places) if "\0" not in str(path))
     except TemplateError:  # a variable that is not set here, or holds no path

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from toolsync import disk
 from toolsync.doctor.checks.saying import at_line, place, same, used, values
-from toolsync.doctor.layers import Seen
+from toolsync.doctor.layers import Seen, spelled
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Certainty, Finding, Fix, Where
 from toolsync.document.keypath import parse as parse_path
@@ -65,7 +65,7 @@ def in_near_file(look: Look, question: str, want: str) -> Finding | None:
     """A file beside the tool's own, or in a folder that is easily mistaken for theirs, holds the wanted address."""
     if question != "base_url":
         return None
-    read = {os.path.realpath(one.file) for one in look.layers if one.file}
+    read = {os.path.realpath(one.file) for one in look.layers if one.file} | _of_others(look)
     for path in _near(look):
         if os.path.realpath(path) in read:
             continue
@@ -75,6 +75,19 @@ def in_near_file(look: Look, question: str, want: str) -> Finding | None:
             lines = (say("in_near_file", place=at_line(look, where), called=look.called), used(look, question))
             return Finding("config_wrong_file", "likely", lines, values(look, where), where)
     return None
+
+
+def _of_others(look: Look) -> set[str]:
+    """Files that the profile names for other tools, or that toolsync set for them: they are in their place."""
+    world = look.world
+    named = [
+        os.path.realpath(path)
+        for profile in world.profiles
+        for own in profile.tool.values()
+        for spec in own.get("paths", ())
+        for path in spelled(world.session, spec)
+    ]
+    return {*named, *world.memory.files}
 
 
 _SUFFIXES = (".json", ".jsonc", ".toml", ".yaml", ".yml", ".env")

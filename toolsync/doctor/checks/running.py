@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -27,9 +28,17 @@ def processes(look: Look) -> Iterator[Finding]:
     running = mains([one for one in look.world.processes if any(map(one.is_called, ours.names))])
     for process in running:
         environ = process.environ()
+        if environ is not None and _is_of_other_home(look, environ):
+            continue
         found = _held(look, process, environ) or _unseen(look, process, environ) or _older(look, process)
         if found is not None:
             yield found
+
+
+def _is_of_other_home(look: Look, environ: Mapping[str, str]) -> bool:
+    """Whether it reads the settings of another home: a container's, a test's."""
+    home = environ.get("HOME", "")
+    return bool(home) and os.path.realpath(home) != os.path.realpath(look.world.session.places.home)
 
 
 def mains(processes: Sequence[Process]) -> list[Process]:
@@ -102,7 +111,10 @@ def _unseen(look: Look, process: Process, environ: Mapping[str, str] | None) -> 
             if line is not None:
                 at = f"{look.world.session.shown(line.file)}:{line.line}"
                 lines.append(say(f"set_for_new_{line.kind}", place=at))
-            return _finding(look, process, cause, lines, variable=name)
+            found = _finding(look, process, cause, lines, variable=name)
+            # No program takes up a variable while it runs, and what it does with its files does not help here.
+            anew = Fix(say("restart", program=_named(look, process)))
+            return replace(found, fix=None if is_desktop else anew)
     return None
 
 

@@ -27,11 +27,17 @@ def provider(look: Look) -> Iterator[Finding]:
         is_part = any(f"<{question}>" in slot.text for slot in look.reader.questions["base_url"])
         if answer.value == expected or is_part:  # the address is that provider's own
             continue
+        if not answer.layer and any(one.state in _UNREAD for one in look.layers):
+            continue  # the file that would say so is not read: that is what is wrong
         where = look.where(answer)
         line = say("asks_other", place=place(look, where), value=text(answer.value), called=look.called)
         yield Finding(
             "base_url_not_honoured", "sure", (line,), values(look, where), where, way_out(look, answer, where)
         )
+
+
+_UNREAD = frozenset({"shut", "broken", "refused"})
+"""States of a file of which the tool takes nothing."""
 
 
 def managed(look: Look) -> Iterator[Finding]:
