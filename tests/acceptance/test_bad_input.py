@@ -169,6 +169,15 @@ BAD = {
     "an unknown tool": Bad(
         _profile(), (*APPLY, "--tool", "codx"), "unknown tool 'codx'", f"Did you mean 'codex'? {KNOWN}"
     ),
+    "a key in the place of its name": Bad(
+        _profile(),
+        ("key", "set", invented("pasted")),
+        "that is no name for a key",
+        "A name has letters, digits, '.', '_' and '-'; the key itself never stands on the command line.",
+    ),
+    "no keyring for a key that is not typed yet": Bad(
+        _vault(NO_KEYRING), ("key", "set"), "no keyring answers here (none is installed)", WAYS_OUT
+    ),
     "a time that is no number": Bad(
         _profile(),
         ("key", "rotate", "--yes", "--keep-days", "nan"),

@@ -37,7 +37,7 @@ def key_set(
     From a prompt without echo, or from stdin; never from the command line. Where the profile's key is an `age:`
     file, in that file.
     """
-    from toolsync.commands.key import set_key
+    from toolsync.commands.key import checked_name, set_key
 
     session = run.session()
     file = _in_file(session, profile)
@@ -46,8 +46,9 @@ def key_set(
 
         show(set_in_file(session, file, lambda: _typed_key(session, stdin=stdin)))
         return
-    name = _key_name(session, profile)
-    stored = set_key(_typed_key(session, stdin=stdin), name, session.open_vault(), session.state)
+    name, vault = checked_name(_key_name(session, profile)), session.open_vault()
+    _ = vault.backend  # opened before anybody types a key in vain
+    stored = set_key(_typed_key(session, stdin=stdin), name, vault, session.state)
     state = "replaced" if stored.is_replaced else "stored" if stored.is_changed else "unchanged"
     lost = "What stood there is kept nowhere; `toolsync key rotate` keeps it for a week." if stored.is_replaced else ""
     data = {"name": stored.name, "backend": stored.backend, "changed": stored.is_changed}
