@@ -178,6 +178,9 @@ BAD = {
     "no keyring for a key that is not typed yet": Bad(
         _vault(NO_KEYRING), ("key", "set"), "no keyring answers here (none is installed)", WAYS_OUT
     ),
+    "no keyring for a new key that is not typed yet": Bad(
+        _vault(NO_KEYRING), ("key", "rotate"), "no keyring answers here (none is installed)", WAYS_OUT
+    ),
     "a time that is no number": Bad(
         _profile(),
         ("key", "rotate", "--yes", "--keep-days", "nan"),

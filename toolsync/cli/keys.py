@@ -148,6 +148,7 @@ def key_rotate(
         )
     session = run.session()
     name = command.rotated_name(session, profile)
+    _ = session.open_vault().backend  # likewise
     new = None if back else _new_key(session, source, stdin=stdin)
     order = command.Order(name, new, keep_days, profile)
 
