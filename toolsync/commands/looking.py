@@ -193,6 +193,8 @@ class Looking:
         self._statuses[place.file] = opened.status
         head = opened.head(len(database.MAGIC))
         is_database = head == database.MAGIC
+        if place.kind == "repository" and opened.is_packed:  # what people keep in those is large, and no log
+            raise OSError(content.PACKED)
         self.text(_as_database(place) if is_database else place, self._in_time(place, opened.unpacked()))
         if is_database:
             self._database(place)

@@ -48,20 +48,29 @@ class Opened:
         """
         return not self._piece(1)
 
+    @property
+    def is_packed(self) -> bool:
+        """Whether it is compressed."""
+        return self._packed is not None
+
+    @property
+    def _packed(self) -> str | None:
+        head = self.head(max(map(len, _PACKED)))
+        return next((way for magic, way in _PACKED.items() if head.startswith(magic)), None)
+
     def unpacked(self) -> Opened:
         """What is in it, if it is compressed in a way that Python can read; else the same.
 
         Raises:
             OSError: it is compressed otherwise; that it is damaged is found by reading it.
         """
-        head = self.head(max(map(len, _PACKED)))
-        way = next((way for magic, way in _PACKED.items() if head.startswith(magic)), None)
+        way = self._packed
         if way is None:
             return self
         try:
             return replace(self, file=import_module(way).open(self.file))
         except (ImportError, ValueError) as error:  # nothing reads it, or this Python was built without what does
-            raise OSError("it is compressed") from error
+            raise OSError(PACKED) from error
 
     def pieces(self, most_bytes: int) -> Iterator[bytes]:
         """Its text in pieces, so many bytes of it at most.
@@ -121,7 +130,8 @@ def opened(path: Path) -> Iterator[Opened]:
 
 _NO_FILE = "it is a folder, device, pipe or socket"
 
-_DAMAGED = "it is compressed, and damaged"
+PACKED = "it is compressed"
+_DAMAGED = f"{PACKED}, and damaged"
 _PACKED = {
     b"\x1f\x8b": "gzip",
     b"BZh": "bz2",
