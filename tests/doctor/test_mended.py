@@ -13,11 +13,14 @@ from typing import Any
 import pytest
 
 from tests.doctor.cases import Stage, diagnosed, realised, run
+from tests.doctor.home import Home
 from tests.doctor.test_well import CHAT, JSON, KEY, MESSAGES, Data, case, chat, listed, message, ok
 from tests.keys import invented
+from toolsync.commands.doctor import Options, doctor
 from toolsync.doctor.model import Effective, Finding, Where
 from toolsync.doctor.remedy import Standing, fix
-from toolsync.errors import KeyMissingError, SecretError
+from toolsync.doctor.unasked import first_profile
+from toolsync.errors import KeyMissingError, ProfileError, SecretError
 from toolsync.keyref import KeyRef
 from toolsync.masking import Secret
 from toolsync.probe.network import Network
@@ -366,3 +369,63 @@ def test_a_profile_that_cannot_be_read_is_said(tmp_path: Path, text: str | None,
     told = json.loads(out)["messages"]
     assert [message["level"] for message in told] == ["warning"] * bool(expected), err
     assert expected in json.dumps(told)
+
+
+def test_without_the_profile_nothing_is_called_well_and_the_profile_is_what_is_to_be_mended(tmp_path: Path) -> None:
+    with realised(tmp_path, _set_to(baseUrl="http://{main}/v1/v1")) as stage:
+        (stage.config / "profile.toml").write_text("active = [")
+        (finding,) = diagnosed(stage).findings
+        assert (finding["cause"], finding["command"]) == ("path_duplicate_v1", [])
+        assert finding["fix"].startswith("Mend the profile by hand first")
+        stage.write(stage.home / ".demo-tool" / "settings.json", json.dumps({"baseUrl": "http://127.0.0.1:9/v1"}))
+        code, out, _ = run(stage, "doctor", "demo", "--offline")
+        assert (code, "✓ Demo Tool" in out) == (1, True)
+
+
+def test_where_nothing_is_found_for_want_of_the_profile_its_fault_is_the_answer(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.write({".config/toolsync/profile.toml": "active = ["})
+    with pytest.raises(ProfileError, match=r"profile\.toml:1:"):
+        doctor(home.session(), Options())
+
+
+WITHOUT_PROFILE: dict[str, tuple[dict[str, str], str, str]] = {
+    "an address": (
+        {"baseUrl": "http://{main}/v1/v1"},
+        "path_duplicate_v1",
+        r"Write `http://[\d.:]+/v1` at ~/\.demo-tool/settings\.json:1 \(baseUrl\), and start the tool anew; ",
+    ),
+    "a key": (
+        {"apiKey": f"Bearer {KEY}"},
+        "key_not_a_key",
+        r"Put the key right at ~/\.demo-tool/settings\.json:1 \(apiKey\), and start the tool anew; ",
+    ),
+    "what only a profile does": ({"baseUrl": "https://{main}/v1"}, "scheme_mismatch", r".* There is no profile yet, "),
+}
+
+
+@pytest.mark.parametrize(("values", "cause", "expected"), WITHOUT_PROFILE.values(), ids=WITHOUT_PROFILE)
+def test_without_a_profile_the_way_out_needs_none_or_makes_one(
+    tmp_path: Path, values: dict[str, str], cause: str, expected: str
+) -> None:
+    with realised(tmp_path, _set_to(**values)) as stage:
+        (stage.config / "profile.toml").unlink()
+        finding = diagnosed(stage).findings[0]
+        assert (finding["cause"], finding["command"]) == (cause, [])
+        assert re.match(expected, finding["fix"])
+        printed = re.search(r"`toolsync (init .+?)`", finding["fix"])
+        assert printed is not None
+        code, _, err = run(stage, *shlex.split(printed[1]))
+        assert code == 0, err
+
+
+def test_a_first_profile_takes_the_key_from_the_variable_that_the_settings_name(tmp_path: Path) -> None:
+    own = {"ANTHROPIC_BASE_URL": "https://gw.example", "ANTHROPIC_AUTH_TOKEN": KEY}
+    home = Home(tmp_path, {"MY_KEY": KEY, **own}, profile=None)
+    table = '[model_providers.q]\nbase_url = "https://gw.example/v1"\nenv_key = "MY_KEY"\n'
+    home.write({".codex/config.toml": f'model = "m"\nmodel_provider = "q"\n{table}'})
+    told = {tool: first_profile(home.look(tool)) for tool in ("codex", "claude-code")}
+    assert told == {
+        "codex": "toolsync init --base-url https://gw.example/v1 --model m --key-from env:MY_KEY",
+        "claude-code": "toolsync init --base-url https://gw.example --model MODEL",  # `apply` empties that variable
+    }

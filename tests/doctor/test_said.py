@@ -49,9 +49,10 @@ def test_a_key_that_no_profile_lets_go_is_said_to_be_held_back(tmp_path: Path) -
         said, (_, out, _) = diagnosed(stage), run(stage, "doctor", "demo")
         base = f"http://{stage.listeners.names['main']}"
     assert (said.code, _told(said)["state"]) == (3, "inconclusive")
+    command = f"toolsync init --base-url {base} --model demo-model"
     assert _told(said)["unknown"] == [
         f"the key was held back: no profile has the address {base}",
-        f"`toolsync init --base-url {base}` makes a profile of it, and then doctor asks with the key",
+        f"`{command}` makes a profile of it, and then doctor asks with the key",
     ]
     assert "toolsync init --base-url" in out
     assert all(KEY not in one.headers.get("authorization", "") for one in said.asked)

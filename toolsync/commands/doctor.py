@@ -16,7 +16,7 @@ from toolsync.doctor.checks import findings, saying
 from toolsync.doctor.diagnosis import Probed, diagnosis, is_blocked
 from toolsync.doctor.layers import Standing
 from toolsync.doctor.look import Look, here, looks
-from toolsync.doctor.model import Credential, Diagnosis, Effective, Finding, State, Where
+from toolsync.doctor.model import Credential, Diagnosis, Effective, Finding, Fix, State, Where
 from toolsync.doctor.remedy import fix
 from toolsync.doctor.unasked import is_unset, why
 from toolsync.doctor.world import World
@@ -62,15 +62,19 @@ def doctor(session: Session, options: Options) -> Result:
     Raises:
         UsageError: there is no such tool.
         TemplateError: there is one, and its template is wrong.
+        ProfileError: the profile cannot be read, and nothing is found without it.
     """
     known = registry.tools(session.config.parent)
-    world, unread = _world(session, options.language)
+    world = _world(session)
     chosen = _chosen(world, known, options)
     seen = [look for tool in chosen for look in here(tuple(looks(world, tool)))]
     told = [(look, findings(look)) for look in seen]
     probes = {} if options.is_offline else _probes(told, options)
     diagnoses = [(look, _diagnosed(look, found, probes, options)) for look, found in told]
     proven = _proofs(diagnoses, probes) if options.is_client else [None] * len(diagnoses)
+    if world.fault is not None and not seen:
+        raise world.fault  # the profile would have said where to look
+    unread = () if world.fault is None else (_warning(world.fault, options.language),)
     messages = (*unread, *_said_besides(known, chosen, {look.tool.name for look in seen}, options))
     data = {
         "profile": world.profile.name if world.profile else None,
@@ -85,6 +89,8 @@ def doctor(session: Session, options: Options) -> Result:
     }
     states = [proof.state if proof else one.state for (_, one), proof in zip(diagnoses, proven, strict=True)]
     code = _exit_code(states)
+    if unread and code == DONE:
+        code = PROBLEM  # what answers now is nothing that toolsync could set again
     is_proven = any(proof is not None and proof.outcome is not None for proof in proven)
     unproven = options.is_client and bool(options.tools) and not is_proven
     return Result("doctor", data, messages, INCONCLUSIVE if unproven and code == DONE else code)
@@ -110,17 +116,14 @@ def _said_besides(known: Known, chosen: Sequence[Tool], seen: Container[str], op
             yield Message("note", text, tell(say(hint, tool=tool.name), options.language))
 
 
-def _world(session: Session, language: Language) -> tuple[World, tuple[Message, ...]]:
+def _world(session: Session) -> World:
     """The machine with the user's profiles, or with none where their file is not there, or cannot be read."""
     try:
         profiles = session.profiles()
     except ProfileError as error:
-        is_there = disk.exists(session.config)
-        return World(session), (_warning(error, language),) if is_there else ()
+        return World(session, fault=error if disk.exists(session.config) else None)
     active = next((one for one in profiles.profiles if one.name == profiles.active), None)
-    missing = profiles.missing.get(profiles.active or "")
-    told = (_warning(missing, language),) if missing else ()
-    return World(session, active, profiles.profiles), told
+    return World(session, active, profiles.profiles, profiles.missing.get(profiles.active or ""))
 
 
 def _warning(error: ProfileError, language: Language) -> Message:
@@ -298,7 +301,13 @@ def _finding(look: Look, finding: Finding, language: Language) -> dict[str, Any]
     values = {**saying.values(look, finding.where), **finding.values}
     cause = named(finding.cause, language).filled({name: tell(value, language) for name, value in values.items()})
     whole = replace(finding, values=values)
-    mended = fix(look.effective, whole, profile, standing(look, finding))
+    stands = standing(look, whole)
+    mended = fix(look.effective, whole, profile, stands)
+    fault, is_by_profile = look.world.fault, bool(mended.argv) if mended else _needs_profile(cause.remedy)
+    if fault is not None and is_by_profile:
+        mended = Fix(say("mend_profile"))
+    elif mended is None and is_by_profile and stands.begin:
+        mended = Fix(say("profile_first", remedy=cause.remedy, command=stands.begin))
     why = (mended.why,) if mended is not None and mended.why is not None else ()
     return {
         "cause": finding.cause,
@@ -313,6 +322,11 @@ def _finding(look: Look, finding: Finding, language: Language) -> dict[str, Any]
         "command": list(mended.argv) if mended is not None else [],
         "then": [list(words) for words in mended.then] if mended is not None else [],
     }
+
+
+def _needs_profile(remedy: str) -> bool:
+    """Whether what is to be done is done by commands that need a profile."""
+    return any(f"`toolsync {command}" in remedy for command in ("apply", "profile edit", "key set", "key rotate"))
 
 
 def _layer(standing: Standing, session: Session) -> dict[str, Any]:

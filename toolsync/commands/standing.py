@@ -10,6 +10,7 @@ from toolsync.doctor.checks import saying
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Finding, Where
 from toolsync.doctor.remedy import OF_ADDRESS, Standing, is_about_key
+from toolsync.doctor.unasked import first_profile
 from toolsync.document import parse_path
 from toolsync.errors import ToolsyncError
 from toolsync.overlay import facts_named
@@ -18,7 +19,8 @@ from toolsync.profile import Profile
 
 def standing(look: Look, finding: Finding) -> Standing:
     """How the tool stands to its profile, where the finding is what is to be mended."""
-    profile = look.world.profile
+    profile, address = look.world.profile, str(finding.values.get("address", ""))
+    has_profile = bool(look.world.profiles) or look.world.fault is not None
     return Standing(
         is_set=_is_set(look, finding.cause),
         takes=frozenset(name for row in look.tool.files for name in facts_named(row.document.data)),
@@ -28,6 +30,7 @@ def standing(look: Look, finding: Finding) -> Standing:
         variable=_variable(look, profile) if profile is not None else "",
         program=next(iter(look.tool.commands), ""),
         environ=look.environ,
+        begin="" if has_profile else first_profile(look, address),
         key=lambda: look.world.key,
     )
 

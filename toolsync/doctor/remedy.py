@@ -43,6 +43,7 @@ class Standing:
         variable: of the environment, from which the tool takes the key as toolsync sets it; "" where it does not.
         program: what starts the tool; "" where nobody knows.
         environ: the variables that the tool sees.
+        begin: the command that makes a first profile of what the tool has; "" where there is one.
         key: looks the profile's key up; why not, where it cannot be had.
     """
 
@@ -54,6 +55,7 @@ class Standing:
     variable: str = ""
     program: str = ""
     environ: Mapping[str, str] = field(default_factory=dict)
+    begin: str = ""
     key: Callable[[], Secret | SecretError | None] = _unknown
 
 
@@ -85,7 +87,9 @@ def _found(effective: Effective, finding: Finding, profile: Profile | None, stan
     if finding.cause in ("tool_timeout_too_short", "timeout_unit") and not takes_timeout:
         return _raise_limit(finding)
     change = _CHANGES.get(finding.cause)
-    if profile is None or change is None:
+    if profile is None:
+        return _by_hand(finding, standing)
+    if change is None:
         return None
     if is_about_key(finding.cause) and _is_elsewhere(finding, standing):
         command = _spelled(_apply(effective))
@@ -95,6 +99,17 @@ def _found(effective: Effective, finding: Finding, profile: Profile | None, stan
     if finding.certainty == "open" and is_about_key(finding.cause):
         return None  # nobody knows that it is the key: another one would be a guess
     return change(effective, finding, profile, standing)
+
+
+def _by_hand(finding: Finding, standing: Standing) -> Fix | None:
+    """What is to be written where the value stands: there is no profile that could be edited."""
+    address, place = str(finding.values.get("address", "")), finding.values.get("place")
+    if not place or not standing.begin:
+        return None
+    if is_about_key(finding.cause):
+        return Fix(say("put_right", place=place, command=standing.begin))
+    is_known = bool(address) and _CHANGES.get(finding.cause) is _address
+    return Fix(say("write_there", address=address, place=place, command=standing.begin)) if is_known else None
 
 
 def _is_elsewhere(finding: Finding, standing: Standing) -> bool:

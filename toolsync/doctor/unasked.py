@@ -11,6 +11,7 @@ from toolsync.doctor.look import Look
 from toolsync.doctor.model import Diagnosis, Finding
 from toolsync.errors import ProfileError
 from toolsync.sentence import Text, say
+from toolsync.trace import variables_of
 
 
 def is_unset(look: Look, offline: Sequence[Finding]) -> bool:
@@ -40,15 +41,35 @@ def why(look: Look, one: Diagnosis) -> Iterator[Text]:
         return
     if is_unset(look, one.findings):
         profile = look.world.profile
-        if profile is None:
+        if look.world.fault is not None:
+            yield say("mend_profile")
+        elif profile is None:
             yield say("unset_without_profile", called=look.called)
         else:
             yield say("unset_by_profile", called=look.called, profile=profile.name, tool=look.tool.name)
     elif _is_held_back(look):
         shown = str(address(look.effective.base_url))
         yield say("key_kept", address=shown)
-        if not look.world.profiles:
-            yield say("key_let_go", command=f"toolsync init --base-url {shlex.quote(shown)}")
+        if not look.world.profiles and look.world.fault is None:
+            yield say("key_let_go", command=first_profile(look))
+
+
+def first_profile(look: Look, found: str = "") -> str:
+    """The command that makes a profile of what the program has, for somebody who has none.
+
+    Args:
+        look: the program.
+        found: the address at which the gateway answers, where that is another one.
+    """
+    effective = look.effective
+    words = ["init", "--base-url", found or str(address(effective.base_url)), "--model", effective.model or "MODEL"]
+    for one in effective.credentials:
+        name = one.where.slot.removeprefix("$")
+        # what the tool takes by itself is emptied for it by `apply`, and then a command that it runs has it no more
+        if name != one.where.slot and name not in variables_of(look.tool, look.reader, one.question):
+            words += ["--key-from", f"env:{name}"]
+            break
+    return f"toolsync {shlex.join(words)}"
 
 
 def _is_held_back(look: Look) -> bool:

@@ -36,11 +36,13 @@ class World:
         session: the machine.
         profile: the profile that the tools are to have; None where there is none.
         profiles: every profile of the user's own: a key goes to their addresses only.
+        fault: why the profile that is meant cannot be read; None where it can, and where there is none.
     """
 
     session: Session
     profile: Profile | None = None
     profiles: Sequence[Profile] = ()
+    fault: ProfileError | None = None
 
     def __post_init__(self) -> None:
         self._printed: dict[tuple[str, ...], Printed] = {}
