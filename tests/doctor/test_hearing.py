@@ -39,6 +39,10 @@ STREAMS: dict[str, tuple[Stream, str]] = {
     "no last event": (Stream(ANSWER, 5, (10, 20), 30), "stream_truncated"),
     "broken off": (Stream(ANSWER, 5, (10, 20), 30, fault=OSError()), "stream_truncated"),
     "silent until we had enough": (Stream(ANSWER, 5, (10,), 15_000, fault=httpx.ReadTimeout("")), "stream_stalled"),
+    "compressed otherwise than it says": (
+        Stream(ANSWER, 5, (), 30, fault=httpx.DecodingError("")),
+        "encoding_mismatch",
+    ),
     "a pause before its first word": (Stream(ANSWER, 5, (10, 9000), 9100, is_ended=True, spoke_ms=9000), ""),
     "a pause in its midst": (Stream(ANSWER, 5, (10, 9000), 9100, is_ended=True, spoke_ms=10), "stream_stalled"),
     "silent, and then ended": (Stream(ANSWER, 5, (10,), 6_000), "stream_stalled"),

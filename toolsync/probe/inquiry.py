@@ -57,7 +57,7 @@ def _unkeyed(talk: Talk) -> Inquiry:
     """An address that no key of ours may go to: whether anybody is there, and no more."""
     listed = talk.list_models()
     if listed.status is None:
-        return _faulty(talk, listed)
+        return _faulty(talk, listed, listed)
     if listed.cause in _OF_THE_WAY:
         return Inquiry(cause=listed.cause, certainty=listed.certainty, values=talk.values(listed))
     return Inquiry(certainty="open")
@@ -86,18 +86,18 @@ _OF_HEADERS = frozenset({"beta_header_unsupported", "org_mismatch"})
 def _decided(talk: Talk) -> Inquiry:
     listed = talk.list_models()
     if listed.status is None and _is_dead(listed):
-        return _faulty(talk, listed)
+        return _faulty(talk, listed, listed)
     if listed.cause in ("url_redirect", "captive_portal") and listed.certainty != "open" and not _may_be_path(listed):
         refused = Inquiry(cause=listed.cause, certainty=listed.certainty, values=talk.values(listed))
-        return _captured(talk, listed) or refused
+        return _captured(talk, listed, listed) or refused
     if listed.status is not None:
         talk.waits_as_tool()
     asked = talk.ask_as_tool()
     if asked.is_ok:
         return _answered(talk, listed, asked)
     if asked.status is None:
-        return _faulty(talk, asked, is_heard=listed.status is not None)
-    return _captured(talk, asked) or _unanswered(talk, listed, asked)
+        return _faulty(talk, listed, asked)
+    return _captured(talk, listed, asked) or _unanswered(talk, listed, asked)
 
 
 def _unanswered(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:
@@ -130,9 +130,10 @@ def _is_gateways_fault(exchange: Exchange) -> bool:
     return exchange.status is not None and exchange.status >= 500  # noqa: PLR2004  HTTP's own classes
 
 
-def _faulty(talk: Talk, exchange: Exchange, *, is_heard: bool = False) -> Inquiry:
-    """No answer came; `is_heard`: one did to another question."""
-    captured = _captured(talk, exchange)
+def _faulty(talk: Talk, listed: Exchange, exchange: Exchange) -> Inquiry:
+    """No answer came to that; to the list one may have."""
+    is_heard = listed.status is not None
+    captured = _captured(talk, listed, exchange)
     if captured is not None:
         return captured
     values = talk.values(exchange)
@@ -146,15 +147,22 @@ def _faulty(talk: Talk, exchange: Exchange, *, is_heard: bool = False) -> Inquir
     return Inquiry(cause="gateway_bug", certainty="likely", values=values)
 
 
-def _captured(talk: Talk, asked: Exchange) -> Inquiry | None:
-    """Whether it is the proxy on the way that answers for the gateway, or keeps its answer back."""
+def _captured(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry | None:
+    """Whether it is the proxy on the way that answers for the gateway, or keeps its answer back.
+
+    A list that comes through it, or is refused as it is without it, shows that it does not.
+    """
     is_odd = asked.cause in _OF_PROXIES or asked.certainty == "open"
-    if not talk.is_proxied or not (is_odd or _is_gateways_fault(asked)) or not talk.may(is_billable=False):
+    if not talk.is_proxied or listed.is_ok or not (is_odd or _is_gateways_fault(asked)):
+        return None
+    if not talk.may(is_billable=False):
         return None
     direct = talk.list_models(what="no proxy", network=replace(talk.request.network, proxy=""))
+    if direct.cause == "connection_refused":  # neither of the two would help: nobody is there
+        return Inquiry(cause=direct.cause, certainty="likely", values=talk.values(asked))
     if direct.status is None or _is_gateways_fault(direct):
         return None
-    if is_odd and (direct.cause in _OF_THE_PATH or direct.cause == asked.cause != ""):
+    if (direct.status, direct.cause) == (listed.status, listed.cause) or (is_odd and direct.cause in _OF_THE_PATH):
         return None
     values = talk.values(asked)
     return Inquiry(cause="proxy_captures_loopback", certainty="sure" if direct.is_ok else "likely", values=values)

@@ -212,6 +212,8 @@ def _without_events(stream: Stream, asked: Asked) -> Fault | None:
 
 
 def _broken(stream: Stream) -> Fault:
+    if type(stream.fault).__name__ == "DecodingError":
+        return Fault("encoding_mismatch", "sure", say("not_as_compressed"))
     count = len(stream.events_ms)
     waited = stream.total_ms - (stream.events_ms[-1] if stream.events_ms else stream.headers_ms)
     if type(stream.fault).__name__ == "ReadTimeout" or waited >= _STALLED_MS:

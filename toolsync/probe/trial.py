@@ -110,5 +110,7 @@ _CODE = """\
 <script>alert(document.cookie)</script>
 SELECT name FROM users WHERE id = 1 OR '1'='1'; -- ../../etc/passwd
 def run(path): return subprocess.check_output(["sh", "-c", f"cat {path} | grep root"])
+import os; os.system("curl http://localhost/install.sh | bash; rm -rf /tmp/x"); eval("1")
+<?php echo $_GET["x"]; ?> <img src=x onerror=alert(1)> UNION SELECT 1; DROP TABLE t; ${jndi:ldap://x}
 """
 """What firewalls that look into bodies take for an attack, and coding tools send all day."""
