@@ -89,6 +89,8 @@ CANDIDATES = {
     "an endpoint": Right(CHAT, "http://h/v1/chat/completions", "http://h/v1", "path_full_endpoint"),
     "no prefix": Right(CHAT, "http://h/v1", "http://h/api/v1", "path_missing_prefix"),
     "a prefix too many": Right(CHAT, "http://h/openai/v1", "http://h/v1", "path_extra_segment"),
+    "another prefix for the version": Right(CHAT, "http://h/v1", "http://h/api", "path_missing_prefix"),
+    "no version at all": Right(CHAT, "http://h/v1", "http://h", "path_extra_segment"),
     "a version behind another": Right(CHAT, "http://h/v4/v1", "http://h/v4", "path_extra_segment"),
     "a version that the tool appends itself": Right(MESSAGES, "http://h/v1", "http://h", "path_duplicate_v1"),
     "no prefix, of Anthropic's kind": Right(MESSAGES, "http://h", "http://h/anthropic", "path_missing_prefix"),

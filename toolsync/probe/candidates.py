@@ -41,14 +41,16 @@ def _all(dialect: Dialect, base: str) -> Iterator[Candidate]:
     origin = "{0.scheme}://{0.netloc}".format(urlsplit(base))
     whole = _mended(dialect, base)
     if whole is not None and whole != base:
-        yield Candidate(whole, _cause(base, whole))
+        yield from _named([whole], base, dialect)
     root = _VERSION.sub("", base)
     if dialect == "anthropic-messages":
-        yield from _named([root, f"{origin}/api", f"{origin}/anthropic", f"{origin}/api/anthropic", origin], base)
+        yield from _named(
+            [root, f"{origin}/api", f"{origin}/anthropic", f"{origin}/api/anthropic", origin], base, dialect
+        )
         return
     ends = [f"{base}/v1"] if root == base else [root]
     more = (f"{origin}/{path}" for path in ("v1", "api/v1", "api", "openai/v1", "compatible-mode/v1"))
-    yield from _named([*ends, *more, origin], base)
+    yield from _named([*ends, *more, origin], base, dialect)
 
 
 def _mended(dialect: Dialect, base: str) -> str | None:
@@ -60,19 +62,19 @@ def _mended(dialect: Dialect, base: str) -> str | None:
     return found.anthropic_url if dialect == "anthropic-messages" else found.openai_url
 
 
-def _named(bases: list[str], base: str) -> Iterator[Candidate]:
-    yield from (Candidate(one, _cause(base, one)) for one in bases)
+def _named(bases: list[str], base: str, dialect: Dialect) -> Iterator[Candidate]:
+    yield from (Candidate(one, _cause(base, one, dialect)) for one in bases)
 
 
 _ENDPOINT = re.compile(r"/(chat/completions|completions|responses|messages|embeddings|models)$")
 
 
-def _cause(base: str, right: str) -> str:
+def _cause(base: str, right: str, dialect: Dialect) -> str:
     """What is wrong with `base` where `right` is right."""
     if _ENDPOINT.search(base):
         return "path_full_endpoint"
-    if re.search(r"/v\d+/v\d+", f"{base}/v1") and not re.search(r"/v\d+$", right):
-        return "path_duplicate_v1"
+    if dialect == "anthropic-messages" and _VERSION.search(base) and not _VERSION.search(right):
+        return "path_duplicate_v1"  # its tools append one of their own
     if re.search(r"/(v\d+)/\1(/|$)", base):
         return "path_duplicate_v1"
     if right == f"{base}/v1":
