@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import field, fields, is_dataclass, replace
 from threading import Barrier
+from types import FrameType
+from typing import Any
 
 import pytest
 
@@ -72,6 +77,43 @@ def test_that_nobody_sets_a_field_is_seen_to_by_the_checker_of_types() -> None:
     point = Point(1)
     point.x = 2  # type: ignore[misc]  # unused, and so an error there, if it were allowed
     assert point.x == 2
+
+
+def test_ctrl_c_while_a_class_becomes_one_leaves_a_class_that_can() -> None:
+    """Else the way out, which makes values of it too, would end in a recursion."""
+    for line in itertools.count():
+
+        @frozen
+        class Fresh:
+            x: int
+            tags: list[str] = field(default_factory=list)
+            note: str = field(default="", repr=False)
+
+        if not _interrupted(line, lambda fresh=Fresh: fresh(1)):
+            break
+        assert repr(Fresh(1)) == f"{Fresh.__qualname__}(x=1, tags=[])"
+        assert replace(Fresh(1), x=2) == Fresh(2, [], "")
+    assert line > 100
+
+
+def _interrupted(line: int, act: Callable[[], object]) -> bool:
+    """Whether so many lines were run, and Ctrl-C came then."""
+    left = itertools.count(line, -1)
+
+    def traced(_frame: FrameType, event: str, _argument: object) -> Any:
+        if event == "line" and next(left) == 0:
+            raise KeyboardInterrupt
+        return traced
+
+    usual = sys.gettrace()
+    sys.settrace(traced)
+    try:
+        act()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(usual)
+    return False
 
 
 def test_many_threads_may_make_the_first_value_at_once() -> None:

@@ -7,15 +7,14 @@ when a class makes its first value (most commands use half of the classes); the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from contextlib import suppress
+from dataclasses import Field, dataclass, field, fields
 from operator import attrgetter
-from threading import RLock
 from typing import Any, TypeVar, dataclass_transform
 
 T = TypeVar("T")
 
 _FIELDS = "__dataclass_fields__"
-_making = RLock()
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
@@ -39,10 +38,27 @@ class _Unmade:
 
     def __init__(self, cls: type) -> None:
         self._cls = cls
+        self._made: list[Any] = []
+        self.told = {name: told for name, told in cls.__dict__.items() if isinstance(told, Field)}
 
     def __get__(self, instance: object, owner: type) -> Any:
         _make(self._cls)
         return getattr(owner, _FIELDS)
+
+    def made(self) -> Any:
+        """A class of the same name and text, which is a dataclass; the same one for whoever asks."""
+        if not self._made:
+            self._made.append(self._copy_made())
+        return self._made[0]  # of two threads' copies, the first
+
+    def _copy_made(self) -> Any:
+        cls = self._cls
+        left_out = {"__dict__", "__weakref__", "__init__", _FIELDS, *self.told}
+        own = {name: attribute for name, attribute in cls.__dict__.copy().items() if name not in left_out}
+        copy = type(cls)(cls.__name__, cls.__bases__, {**own, "__qualname__": cls.__qualname__})
+        for name, told in self.told.items():  # in the new class's text it would be called, and Ctrl-C there be an error
+            setattr(copy, name, told)
+        return dataclass(eq=False, repr=False)(copy)
 
 
 def _first_init(cls: Any) -> Any:
@@ -56,15 +72,29 @@ def _first_init(cls: Any) -> Any:
 
 
 def _make(cls: Any) -> None:
-    """Make it one, once; another thread may make a value meanwhile, so that the class has a constructor always."""
-    with _making:
-        if not isinstance(cls.__dict__[_FIELDS], _Unmade):
-            return
-        compared = dataclass(init=False, eq=False, repr=False)(cls)
-        cls._compared = attrgetter("__class__", *(one.name for one in fields(compared) if one.compare))
-        names = {"__module__": cls.__module__, "__qualname__": cls.__qualname__}
-        below: Any = dataclass(eq=False, repr=False)(type(cls.__name__, (cls,), names))
-        cls.__init__ = below.__init__
+    """Make it one, once. The class has a constructor always: another thread may make a value meanwhile.
+
+    Ctrl-C may come at any moment of it, and while a lock is held, too: so there is none. What is made is made of a
+    copy, and every later step is the same however often it is taken, and by whom.
+    """
+    unmade = cls.__dict__[_FIELDS]
+    if not isinstance(unmade, _Unmade):
+        return
+    made = unmade.made()
+    for name in (*(one.name for one in fields(made)), "__dataclass_params__", "__match_args__", "__replace__"):
+        if name in made.__dict__:
+            setattr(cls, name, made.__dict__[name])
+        elif name in unmade.told:
+            _forget(cls, name)
+    cls._compared = attrgetter("__class__", *(one.name for one in fields(made) if one.compare))
+    cls.__init__ = made.__init__
+    setattr(cls, _FIELDS, made.__dict__[_FIELDS])
+
+
+def _forget(cls: type, name: str) -> None:
+    """Take what `field` told of it out of the class, if nobody has."""
+    with suppress(AttributeError):
+        delattr(cls, name)
 
 
 def _is_equal(one: Any, other: Any) -> Any:
