@@ -14,7 +14,7 @@ from tests.doctor.home import DEMO, KEY, OTHER, Home, demo
 from toolsync.commands.standing import standing
 from toolsync.doctor import startup
 from toolsync.doctor.checks import findings
-from toolsync.doctor.model import Finding
+from toolsync.doctor.model import Finding, Where
 from toolsync.doctor.removal import removal
 
 ROOT = "https://gw.example/api"
@@ -185,3 +185,20 @@ def test_a_default_of_the_tools_own_is_no_place_that_toolsync_writes(tmp_path: P
     where = look.where(look.found["provider"])
     assert (where.layer, where.slot) == ("", "=openrouter")
     assert not standing(look, Finding("base_url_not_honoured", where=where)).writes
+
+
+OF_KEY = {
+    "claude-code": (CLAUDE, '{"apiKeyHelper": "old-helper"}', "apiKeyHelper", True),
+    "codex": (".codex/config.toml", 'model_provider = "q"\n[model_providers.q]\nenv_key = "K"\n', "", False),
+}
+
+
+@pytest.mark.parametrize(("tool", "row"), OF_KEY.items(), ids=OF_KEY)
+def test_where_toolsync_puts_the_key_in_any_way_is_a_place_that_it_writes(
+    tmp_path: Path, tool: str, row: tuple[str, str, str, bool]
+) -> None:
+    file, text, slot, expected = row
+    home = Home(tmp_path)
+    home.write({file: text})
+    where = Where("user", slot or "model_providers.q.env_key", str(home.path(file)), 1)
+    assert standing(home.look(tool), Finding("key_invalid", where=where)).writes is expected

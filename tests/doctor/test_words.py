@@ -9,15 +9,16 @@ import json
 import os
 import re
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
 from tests.doctor.cases import Stage, realised, run
 from tests.doctor.home import SHIPPED, Home
-from tests.doctor.test_well import KEY, MESSAGES, Data, case, chat, message, ok
+from tests.doctor.test_well import JSON, KEY, MESSAGES, Data, case, chat, message, ok
 from toolsync.causes import Language, words
 from toolsync.doctor.checks.saying import place
+from toolsync.render.examination import examination_lines
 
 GOLDEN = Path(__file__).parent / "words"
 
@@ -78,5 +79,41 @@ def test_a_setting_is_called_as_its_own_file_calls_it(tmp_path: Path) -> None:
 def test_a_whole_file_is_named_without_a_setting(tmp_path: Path) -> None:
     with realised(tmp_path, case(ok(chat()))) as stage:
         (stage.home / ".demo-tool" / "settings.json").write_text("{", encoding="utf-8")
-        _, out, _ = run(stage, "doctor", "--offline")
-    assert "    from: ~/.demo-tool/settings.json:1\n" in out
+        _, out, _ = run(stage, "doctor", "--offline", "--json")
+    data = json.loads(out)["data"]
+    assert not any("from:" in line.text for line in examination_lines(data)), "its own line of evidence says where"
+    data["tools"][0]["findings"][0]["evidence"] = ["unclosed"]
+    assert "    from: ~/.demo-tool/settings.json:1" in [line.text for line in examination_lines(data)]
+
+
+def _examined(tmp_path: Path, row: Data) -> tuple[Any, str]:
+    with realised(tmp_path, row) as stage:
+        _, out, _ = run(stage, "doctor", "--json")
+    data = json.loads(out)["data"]
+    return data, "\n".join(line.text for line in examination_lines(data))
+
+
+def test_an_answer_that_came_before_is_not_spelled_out_again(tmp_path: Path) -> None:
+    refusal = {"status": 401, "headers": JSON, "json": {"error": {"message": "Invalid token, and many words"}}}
+    data, said = _examined(tmp_path, case(refusal, models=refusal))
+    assert str(data["tools"][0]["findings"][0]["evidence"]).count("many words") > 1
+    assert (said.count("many words"), said.count("→ the same") > 0) == (1, True)
+
+
+def test_what_is_said_of_the_same_place_with_the_same_way_out_is_said_once(tmp_path: Path) -> None:
+    data, _ = _examined(tmp_path, ROWS["no-version"])
+    first = data["tools"][0]["findings"][0]
+    data["tools"][0]["findings"] = [first, {**first, "cause": "config_drift", "title": "drifted"}]
+    assert not any("drifted" in line.text for line in examination_lines(data))
+    data["tools"][0]["findings"][1]["fix"] = "something else"
+    assert any("drifted" in line.text for line in examination_lines(data))
+
+
+def test_programs_of_which_nobody_can_tell_are_told_together(tmp_path: Path) -> None:
+    data, _ = _examined(tmp_path, ROWS["well"])
+    one = {**data["tools"][0], "state": "inconclusive", "asked": ["POST http://gw/v1/messages → no answer"]}
+    other = {**one, "called": "Other Tool", "asked": ["POST http://gw/v1/responses → no answer"]}
+    third = {**one, "called": "Third Tool", "asked": ["POST http://gw/v1/messages → 418"]}
+    said = "\n".join(line.text for line in examination_lines({**data, "tools": [one, other, third]}))
+    assert "the same: Other Tool\n" in said
+    assert (said.count("no answer"), said.count("418")) == (1, 1)

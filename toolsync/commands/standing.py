@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from toolsync import registry
 from toolsync.commands.delivery import ways
 from toolsync.commands.environment import by_variable
@@ -11,7 +13,7 @@ from toolsync.doctor.look import Look
 from toolsync.doctor.model import Finding, Where
 from toolsync.doctor.remedy import OF_ADDRESS, Standing, is_about_key
 from toolsync.doctor.unasked import first_profile
-from toolsync.document import parse_path
+from toolsync.document import KeyPath, parse_path
 from toolsync.errors import ToolsyncError
 from toolsync.overlay import facts_named
 from toolsync.profile import Profile
@@ -54,9 +56,19 @@ def _writes(look: Look, where: Where | None) -> bool:
         return where is None
     one = next((one for one in look.layers if one.layer.name == where.layer), None)
     mount = parse_path(one.layer.at) if one is not None and one.layer.at else ()
-    edits = look.edits.get(one.layer.overlay, ()) if one is not None else ()
+    overlay = one.layer.overlay if one is not None else ""
+    paths = [*(edit.path for edit in look.edits.get(overlay, ())), *_of_key(look, overlay)]
     slot = parse_path(where.slot)
-    return any((*mount, *edit.path) == slot[: len(mount) + len(edit.path)] for edit in edits)
+    return any((*mount, *path) == slot[: len(mount) + len(path)] for path in paths)
+
+
+def _of_key(look: Look, overlay: str) -> Iterator[KeyPath]:
+    """Where the overlay puts the key, in whichever way: which of them is taken is decided where it is applied."""
+    for row in look.tool.files:
+        for path, _ in row.document.leaves() if overlay and row.overlay == overlay else ():
+            value = row.document.get(path)
+            if isinstance(value, str) and value.startswith("<key_"):
+                yield path
 
 
 def _is_agreed(look: Look, profile: Profile) -> bool:

@@ -19,6 +19,9 @@ _SLOW_MS = 10_000
 _MOST_EVIDENCE = 6
 """Lines of evidence that are shown; `--json` has all."""
 
+_LONG = 50
+"""Characters of an answer that are not read twice."""
+
 
 def examination_lines(data: Data) -> Iterator[Line]:
     """Every program; those that were asked for by name with their layers and what they ask."""
@@ -40,13 +43,16 @@ def _alike(tools: Sequence[Data]) -> Iterable[Sequence[Data]]:
     """The programs, those together that the same thing mends at the same gateway; by the first of each."""
     found: dict[object, list[Data]] = {}
     for index, one in enumerate(tools):
-        is_single = not one["findings"] or one["state"] == "healthy" or one["client"] is not None
+        is_single = not (one["findings"] or one["asked"]) or one["state"] == "healthy" or one["client"] is not None
         found.setdefault(index if is_single else _trouble(one), []).append(one)
     return found.values()
 
 
 def _trouble(one: Data) -> object:
     """What is wrong with it, and with others that say the same."""
+    if not one["findings"]:
+        lines = [re.sub(r"\S+://\S+", "…", line) for line in (*one["asked"], *one["unknown"])]
+        return urlsplit(one["request"]["url"]).netloc, *lines
     first = one["findings"][0]
     return first["cause"], first["certainty"], urlsplit(one["request"]["url"]).netloc, _general(first["fix"], one)
 
@@ -70,6 +76,8 @@ def _program(one: Data, alike: Sequence[Data], words: Data, excluded: str) -> It
         yield Line(f"{mark} {one['called']}: {words['client' if is_clients else unknown]}", style)
         yield from map(_said, one["asked"][: 0 if is_clients else _MOST_EVIDENCE])
         yield from map(_said, one["unknown"])
+        if alike:
+            yield Line(f"  {words['same']}: {', '.join(other['called'] for other in alike)}", style)
         return
     primary, *others = findings
     yield Line(f"{mark} {one['called']}: {_named(primary, words)}", style)
@@ -79,7 +87,8 @@ def _program(one: Data, alike: Sequence[Data], words: Data, excluded: str) -> It
     if alike:
         yield Line(f"  {words['same']}: {', '.join(other['called'] for other in alike)}", style)
     for finding in others:
-        yield from _further(finding, words)
+        if (finding["where"], finding["fix"]) != (primary["where"], primary["fix"] or None):
+            yield from _further(finding, words)
     for other in alike:
         for finding in other["findings"][1:]:
             if finding not in others:
@@ -123,16 +132,24 @@ def _excluded(one: Data, words: Data, language: Language) -> str:
 
 
 def _finding(finding: Data, words: Data, excluded: str = "") -> Iterator[Line]:
-    where = finding["where"]
-    if where is not None:
-        yield _said(f"{words['where']}: {_place(where)}")
-    evidence = finding["evidence"]
+    where, evidence = finding["where"], finding["evidence"]
     if len(evidence) > _MOST_EVIDENCE:  # the last line says what the way out needs
         evidence = [*evidence[: _MOST_EVIDENCE - 1], evidence[-1]]
-    yield from map(_said, evidence)
+    if where is not None and not any(line.startswith(_place(where)) for line in evidence):
+        yield _said(f"{words['where']}: {_place(where)}")
+    yield from map(_said, _once(evidence, words))
     if excluded:
         yield _said(excluded, "dim")
     yield _way_out(finding["fix"] or finding["remedy"])
+
+
+def _once(evidence: Sequence[str], words: Data) -> Iterator[str]:
+    """The lines; an answer that came before is not spelled out again."""
+    seen: set[str] = set()
+    for line in evidence:
+        asked, arrow, answer = line.partition(" → ")
+        yield f"{asked}{arrow}{words['same']}" if len(answer) >= _LONG and answer in seen else line
+        seen.add(answer)
 
 
 def _said(text: str, style: str = "") -> Line:
