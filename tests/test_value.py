@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import field, fields, is_dataclass, replace
+from functools import partial
 from threading import Barrier
 from types import FrameType
 from typing import Any
@@ -89,7 +90,7 @@ def test_ctrl_c_while_a_class_becomes_one_leaves_a_class_that_can() -> None:
             tags: list[str] = field(default_factory=list)
             note: str = field(default="", repr=False)
 
-        if not _interrupted(line, lambda fresh=Fresh: fresh(1)):
+        if not _interrupted(line, partial(Fresh, 1)):
             break
         assert repr(Fresh(1)) == f"{Fresh.__qualname__}(x=1, tags=[])"
         assert replace(Fresh(1), x=2) == Fresh(2, [], "")
