@@ -156,7 +156,7 @@ ROWS: dict[str, dict[str, Row]] = {
             [("config_duplicate_key", "sure")],
             {CLAUDE: f'{{\n"env": {{"ANTHROPIC_BASE_URL": "{ROOT}"}},\n"env": {{}}\n}}'},
             tool="claude-code",
-            says="settings.json:2: it stands in a table",
+            says="settings.json:3: a second table of that name",
         ),
         "a table of no matter that a second one covers": Row(
             NONE, {CLAUDE: '{"hooks": {"a": 1}, "hooks": {}}'}, tool="claude-code"

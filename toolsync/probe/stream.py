@@ -187,13 +187,18 @@ def fault(stream: Stream, asked: Asked) -> Fault | None:
         return _without_events(stream, asked)
     told = read(stream.answer, asked)
     if told.cause and told.certainty != "open":  # an error in the midst of it
-        return Fault(told.cause, told.certainty, told.words)
+        wordless: Text = say(_WORDLESS[told.cause]) if told.cause in _WORDLESS else ""
+        return Fault(told.cause, told.certainty, told.words or wordless)
     if stream.fault is not None or not (stream.is_ended or stream.is_left):
         return _broken(stream)
     if stream.longest_gap_ms >= _STALLED_MS:
         seconds = f"{stream.longest_gap_ms / 1000:.1f}"
         return Fault("stream_stalled", "likely", say("stream_pause", seconds=seconds))
     return None
+
+
+_WORDLESS = {"wire_api_unsupported": "stream_other", "empty_response": "stream_wordless"}
+"""What is wrong with a stream that says nothing of it."""
 
 
 def _read(answer: Response, asked: Asked) -> Fault:

@@ -68,10 +68,10 @@ def _covered(look: Look, one: Seen, document: Document) -> Iterator[Finding]:
     mount = parse_path(one.layer.at) if one.layer.at else ()
     slots = [slot for asked in look.reader.questions.values() for slot in asked if slot.kind == "path"]
     sought = {path_of(slot, look.raw) for slot in slots}
-    for path, (start, _) in document.leaves():
+    for path, _ in document.leaves():
         if (*mount, *path) in sought and document.get(path) is MISSING:
-            line = document.text.count("\n", 0, start) + 1
-            yield _finding(look, one, "config_duplicate_key", say("table_twice"), line=line)
+            second = next((at for end in range(len(path), 0, -1) if (at := document.position(path[:end]))), (1, 1))
+            yield _finding(look, one, "config_duplicate_key", say("table_twice"), line=second[0])
             return
 
 
