@@ -13,10 +13,12 @@ from typing import Any
 import pytest
 
 from tests.doctor.cases import Stage, diagnosed, realised, run
+from tests.doctor.home import PROFILE as PROFILE_TEXT
 from tests.doctor.home import Home
 from tests.doctor.test_well import CHAT, JSON, KEY, MESSAGES, Data, case, chat, listed, message, ok
 from tests.keys import invented
 from toolsync.commands.doctor import Options, doctor
+from toolsync.commands.standing import standing
 from toolsync.doctor.model import Effective, Finding, Where
 from toolsync.doctor.remedy import Standing, fix
 from toolsync.doctor.unasked import first_profile
@@ -26,6 +28,8 @@ from toolsync.masking import Secret
 from toolsync.probe.network import Network
 from toolsync.profile.reader import read
 
+CLAUDE = ".claude/settings.json"
+TOP_UP = "Top the account up on the gateway's page, or use another key. "
 OTHER = invented("doctor-mended-other")
 NO_SUCH = {"status": 404, "headers": JSON, "json": {"error": {"message": "The model `demo-modle` does not exist"}}}
 
@@ -204,6 +208,8 @@ BY_SOURCE: dict[str, tuple[str, str, Secret | SecretError, str, str]] = {
     "command, and drift": ("command:x", "config_drift", BROKEN, "", "Mend the command that the profile"),
     "command, refused": ("command:x", "key_invalid", OWN, "", "Replace the key where the profile's own command"),
     "credential, refused": ("systemd:x", "key_invalid", OWN, "", "Replace the credential x where the service's"),
+    "an empty account": ("env:GWK", "quota_exhausted", OWN, "", f"{TOP_UP}Set GWK to a key that the gateway takes"),
+    "an empty account, keyring": ("keyring:k", "quota_exhausted", OWN, "", f"{TOP_UP}`toolsync key rotate work "),
     "age, no file": ("age:/nonexistent/k.age", "key_missing", MISSING, "", SET),
     "age, refused": ("age:/nonexistent/k.age", "key_invalid", OWN, "", SET),
     "age, no passphrase": (_passphrased("#env:AGEPW"), "key_missing", MISSING, "", "Set AGEPW to the passphrase"),
@@ -235,6 +241,21 @@ def test_a_key_is_mended_where_the_profile_takes_it_from(
     assert bool(said) == bool(expected)
     if not source.startswith(("keyring", "age")):
         assert "key set work" not in said  # which refuses
+
+
+def test_the_line_that_sets_the_variable_of_the_key_is_named(tmp_path: Path) -> None:
+    own = PROFILE_TEXT.replace("keyring:work", "env:GWK")
+    for environ, expected in (({"GWK": KEY}, "~/.bashrc:2"), ({}, "")):
+        home = Home(tmp_path, environ, profile=own)
+        home.write({".bashrc": "# mine\nexport GWK=x\n", CLAUDE: "{}"})
+        stands = standing(home.look("claude-code"), Finding("key_invalid"))
+        assert stands.set_at == expected
+    profile = replace(PROFILE, key=KeyRef.parse("env:GWK"))
+    found = fix(
+        _effective(), Finding("key_invalid"), profile, Standing(is_set=True, set_at="~/.bashrc:2", key=lambda: OWN)
+    )
+    assert found is not None
+    assert str(found.text).startswith("Set GWK to a key that the gateway takes at ~/.bashrc:2, and open a new terminal")
 
 
 def test_what_is_edited_for_all_is_applied_to_all_that_have_it() -> None:

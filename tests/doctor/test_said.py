@@ -61,7 +61,7 @@ def test_a_key_that_no_profile_lets_go_is_said_to_be_held_back(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("has_profile", "expected"),
     [
-        (True, "the profile work is not applied to Demo Tool yet: `toolsync apply --tool demo`"),
+        (True, "the profile work is not applied to Demo Tool yet: `toolsync apply --tool demo --allow-plaintext`"),
         (False, "Demo Tool has no gateway yet, and there is no profile: `toolsync init` makes one"),
     ],
     ids=["a profile that is not applied", "no profile"],

@@ -27,14 +27,23 @@ def standing(look: Look, finding: Finding) -> Standing:
         is_set=_is_set(look, finding.cause),
         takes=frozenset(name for row in look.tool.files for name in facts_named(row.document.data)),
         writes=_writes(look, finding.where),
-        is_agreed=profile is None or _is_agreed(look, profile),
+        is_agreed=is_agreed(look),
         tools=_tools(look, profile) if profile is not None else (),
         variable=_variable(look, profile) if profile is not None else "",
         program=next(iter(look.tool.commands), ""),
         environ=look.environ,
+        set_at=_set_at(look, profile) if profile is not None and profile.key.kind == "env" else "",
         begin="" if has_profile else first_profile(look, address),
         key=lambda: look.world.key,
     )
+
+
+def _set_at(look: Look, profile: Profile) -> str:
+    """The line that most likely set the variable of the profile's key: one that is set here."""
+    line = look.world.set_at(profile.key.name) if look.world.session.places.environ.get(profile.key.name) else None
+    if line is None or line.kind != "shell":
+        return ""
+    return f"{look.world.session.shown(line.file)}:{line.line}"
 
 
 def _is_set(look: Look, cause: str) -> bool:
@@ -71,9 +80,10 @@ def _of_key(look: Look, overlay: str) -> Iterator[KeyPath]:
                 yield path
 
 
-def _is_agreed(look: Look, profile: Profile) -> bool:
+def is_agreed(look: Look) -> bool:
     """Whether the tool's file may hold a copy of the key, or holds none."""
-    if profile.plaintext != "ask" or look.world.memory.copies.get(look.tool.name) == profile.name:
+    profile = look.world.profile
+    if profile is None or profile.plaintext != "ask" or look.world.memory.copies.get(look.tool.name) == profile.name:
         return True
     try:
         return next(iter(ways(look.tool, profile)), "") != "plaintext"

@@ -43,6 +43,7 @@ class Standing:
         variable: of the environment, from which the tool takes the key as toolsync sets it; "" where it does not.
         program: what starts the tool; "" where nobody knows.
         environ: the variables that the tool sees.
+        set_at: the line of a startup file that sets the variable from which the profile takes the key; "" if unknown.
         begin: the command that makes a first profile of what the tool has; "" where there is one.
         key: looks the profile's key up; why not, where it cannot be had.
     """
@@ -55,6 +56,7 @@ class Standing:
     variable: str = ""
     program: str = ""
     environ: Mapping[str, str] = field(default_factory=dict)
+    set_at: str = ""
     begin: str = ""
     key: Callable[[], Secret | SecretError | None] = _unknown
 
@@ -94,7 +96,7 @@ def _found(effective: Effective, finding: Finding, profile: Profile | None, stan
     if is_about_key(finding.cause) and _is_elsewhere(finding, standing):
         command = _spelled(_apply(effective))
         return Fix(say("mend_there", place=finding.values.get("place", ""), command=command))
-    if not standing.is_set and change is not _outside:
+    if not standing.is_set and change not in (_outside, _top_up):
         return _commands(_apply(effective))
     if finding.certainty == "open" and is_about_key(finding.cause):
         return None  # nobody knows that it is the key: another one would be a guess
@@ -272,10 +274,18 @@ def _replaced(effective: Effective, profile: Profile, standing: Standing, *, is_
         put = ("key", "set", profile.name)
         return _commands(put) if is_asked_for else _commands(put, _apply(effective, *standing.tools))
     there: Text = {
-        "env": say("replace_in_variable", variable=reference.name),
+        "env": say("replace_at", variable=reference.name, place=standing.set_at)
+        if standing.set_at
+        else say("replace_in_variable", variable=reference.name),
         "systemd": say("replace_in_credential", credential=reference.name),
     }.get(reference.kind) or say("replace_behind_command")
     return Fix(there) if is_asked_for else Fix(say("and_then", first=there, command=_spelled(_apply(effective))))
+
+
+def _top_up(effective: Effective, _finding: Finding, profile: Profile, standing: Standing) -> Fix:
+    """More money, or another key, where the profile's key is kept."""
+    other = _replaced(effective, profile, standing, is_there=isinstance(standing.key(), Secret))
+    return Fix(say("top_up", way=say("by_command", command=other.text) if other.argv else other.text))
 
 
 def _source(effective: Effective, profile: Profile, standing: Standing, error: SecretError) -> Fix:
@@ -346,6 +356,7 @@ _CHANGES: Mapping[str, _Change] = {
     **dict.fromkeys(("model_not_found", "model_no_channel", "model_not_allowed"), _model),
     **dict.fromkeys(_OF_KEY, _key),
     "key_env_empty": _unset,
+    "quota_exhausted": _top_up,
     "tool_timeout_too_short": _timeout,
     "timeout_unit": _timeout,
     "proxy_captures_loopback": _exempt,

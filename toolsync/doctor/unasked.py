@@ -30,12 +30,13 @@ def is_unset(look: Look, offline: Sequence[Finding]) -> bool:
     return is_default and not is_wanted and not any(one.severity == "error" for one in offline)
 
 
-def why(look: Look, one: Diagnosis) -> Iterator[Text]:
+def why(look: Look, one: Diagnosis, *, is_agreed: bool = True) -> Iterator[Text]:
     """Why nobody can tell, and what would let doctor tell; nothing where somebody can, or where that is no reason.
 
     Args:
         look: the program.
         one: what is said of it.
+        is_agreed: whether `apply` may set the tool without being told that its file may hold a copy of the key.
     """
     if one.state != "inconclusive" or one.findings:
         return
@@ -46,7 +47,11 @@ def why(look: Look, one: Diagnosis) -> Iterator[Text]:
         elif profile is None:
             yield say("unset_without_profile", called=look.called)
         else:
-            yield say("unset_by_profile", called=look.called, profile=profile.name, tool=look.tool.name)
+            words = ["apply", "--tool", look.tool.name, *([] if is_agreed else ["--allow-plaintext"])]
+            command = f"toolsync {shlex.join(words)}"
+            yield say("unset_by_profile", called=look.called, profile=profile.name, command=command)
+            if not is_agreed:
+                yield say("needs_consent", called=look.called)
     elif _is_held_back(look):
         shown = str(address(look.effective.base_url))
         yield say("key_kept", address=shown)

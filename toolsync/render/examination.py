@@ -63,6 +63,11 @@ def _general(fix: str, one: Data) -> str:
     return re.sub(r"exec -- \S+?`", "exec -- …`", general)
 
 
+def _is_for_one(one: Data) -> bool:
+    """Whether what mends it is a command for this tool, which that of another one is not."""
+    return f"--tool {one['tool']}" in one["findings"][0]["fix"]
+
+
 def _program(one: Data, alike: Sequence[Data], words: Data, excluded: str) -> Iterator[Line]:
     findings = one["findings"]
     if one["state"] == "healthy":
@@ -82,7 +87,7 @@ def _program(one: Data, alike: Sequence[Data], words: Data, excluded: str) -> It
     primary, *others = findings
     yield Line(f"{mark} {one['called']}: {_named(primary, words)}", style)
     yield from _finding(primary, words, excluded)
-    fixes = dict.fromkeys(other["findings"][0]["fix"] for other in alike)
+    fixes = dict.fromkeys(other["findings"][0]["fix"] for other in alike if _is_for_one(other))
     yield from (_way_out(fix) for fix in fixes if fix not in ("", primary["fix"]))
     if alike:
         yield Line(f"  {words['same']}: {', '.join(other['called'] for other in alike)}", style)
