@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from toolsync.errors import DocumentError, TemplateError
 from toolsync.facts import Facts
 from toolsync.overlay import Edit, edits, filled
 from toolsync.plan import Row
@@ -27,7 +28,7 @@ def row_of(tool: Tool, row: FileRow, given: Facts, now: str, known: Mapping[str,
         MissingFactError: the profile lacks something that it needs.
         TemplateError: it cannot be filled.
     """
-    start = row.new if row.new is not None else filled(row.document, given, now=now).text
+    start = row.new if row.new is not None else _filled(row, given, now)
     return Row(
         tool=tool.name,
         overlay=row.overlay,
@@ -36,6 +37,14 @@ def row_of(tool: Tool, row: FileRow, given: Facts, now: str, known: Mapping[str,
         start_is_filled=row.new is None,
         check=check_of(row),
     )
+
+
+def _filled(row: FileRow, given: Facts, now: str) -> str:
+    try:
+        return filled(row.document, given, now=now).text
+    except DocumentError as error:
+        hint = "Where a path is meant: a folder on the way there has a name that is no UTF-8. Give it another."
+        raise TemplateError(f"{row.overlay} cannot say {error.reason}", hint=hint) from error
 
 
 def _guarded(tool: Tool, row: FileRow, edit: Edit) -> Edit:
