@@ -11,8 +11,8 @@ import pytest
 from tests.acceptance.machine import Machine
 from tests.conftest import needs
 
-CODEX, SERVICE = ".codex/config.toml", "service/config.toml"
-BEFORE = {CODEX: 'model = "mine"\n', SERVICE: '[api]\nbase_url = "mine"\n'}
+CLAUDE, CODEX, SERVICE = ".claude/settings.json", ".codex/config.toml", "service/config.toml"
+BEFORE = {CLAUDE: "{}\n", CODEX: 'model = "mine"\n', SERVICE: '[api]\nbase_url = "mine"\n'}
 PATHS = f'\n[profiles.work.tool.config-toml]\npaths = ["~/{SERVICE}"]\n'
 
 
@@ -27,13 +27,14 @@ def odd(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Machine:
     return made
 
 
-def test_a_command_that_no_file_can_hold_leaves_that_tool_out_and_no_other(odd: Machine) -> None:
+def test_a_command_that_no_file_can_hold_leaves_those_tools_out_and_no_other(odd: Machine) -> None:
     ran = odd.toolsync("apply", "--yes", "--no-ping")
     assert ran.code == 1
     assert "codex is left out: config.toml cannot say model_providers.toolsync.auth: not Unicode text" in ran.out
+    assert "claude-code is left out: settings.json cannot say apiKeyHelper: not Unicode text" in ran.out
     assert "has a name that is no UTF-8" in ran.out
     assert "https://gateway.example" in odd.read(SERVICE)
-    assert odd.read(CODEX) == BEFORE[CODEX]
+    assert [odd.read(name) for name in (CLAUDE, CODEX)] == [BEFORE[CLAUDE], BEFORE[CODEX]]
     assert odd.toolsync("undo", "--yes").code == 0
     assert {name: odd.read(name) for name in BEFORE} == BEFORE
 

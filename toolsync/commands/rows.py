@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from toolsync.errors import DocumentError, TemplateError
+from toolsync.document.keypath import spell
+from toolsync.errors import TemplateError
 from toolsync.facts import Facts
 from toolsync.overlay import Edit, edits, filled
 from toolsync.plan import Row
@@ -28,23 +30,33 @@ def row_of(tool: Tool, row: FileRow, given: Facts, now: str, known: Mapping[str,
         MissingFactError: the profile lacks something that it needs.
         TemplateError: it cannot be filled.
     """
-    start = row.new if row.new is not None else _filled(row, given, now)
+    wanted = edits(row.document.data, given, now=now)
+    _stop_at_bytes(row, wanted)
+    start = row.new if row.new is not None else filled(row.document, given, now=now).text
     return Row(
         tool=tool.name,
         overlay=row.overlay,
-        edits=tuple(_guarded(known.get(row.of, tool), row, edit) for edit in edits(row.document.data, given, now=now)),
+        edits=tuple(_guarded(known.get(row.of, tool), row, edit) for edit in wanted),
         start=start,
         start_is_filled=row.new is None,
         check=check_of(row),
     )
 
 
-def _filled(row: FileRow, given: Facts, now: str) -> str:
-    try:
-        return filled(row.document, given, now=now).text
-    except DocumentError as error:
-        hint = "Where a path is meant: a folder on the way there has a name that is no UTF-8. Give it another."
-        raise TemplateError(f"{row.overlay} cannot say {error.reason}", hint=hint) from error
+def _stop_at_bytes(row: FileRow, wanted: Sequence[Edit]) -> None:
+    """Let values pass that are text: what JSON can spell of another would be no path of this machine's to a tool.
+
+    Raises:
+        TemplateError: one is not.
+    """
+    for edit in wanted:
+        try:
+            json.dumps(edit.value, ensure_ascii=False, default=str).encode()
+        except UnicodeEncodeError as error:
+            raise TemplateError(
+                f"{row.overlay} cannot say {spell(edit.path)}: not Unicode text",
+                hint="Where a path is meant: a folder on the way there has a name that is no UTF-8. Give it another.",
+            ) from error
 
 
 def _guarded(tool: Tool, row: FileRow, edit: Edit) -> Edit:
