@@ -248,6 +248,20 @@ def test_what_was_applied_against_what_stands_there(
     assert all(finding.fix and finding.fix.argv == ("apply", "--tool", "claude-code") for finding in findings)
 
 
+def test_an_address_that_changed_is_shown_beside_the_one_that_is_wanted_and_a_key_is_not(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.write(SETTINGS)
+    remember(
+        home, "claude-code", CLAUDE, plain("env.ANTHROPIC_BASE_URL", OLD), secret("env.ANTHROPIC_AUTH_TOKEN", OTHER)
+    )
+    said = [str(line) for finding in CHECKS["drift"](home.look("claude-code")) for line in finding.evidence]
+    at = "~/.claude/settings.json:1 (env.ANTHROPIC"
+    assert said == [
+        f"{at}_BASE_URL) says http://new, and the profile wants https://gw.example/api",
+        f"{at}_AUTH_TOKEN) is not what toolsync wrote there",
+    ]
+
+
 def test_a_memory_that_cannot_be_read_says_nothing(tmp_path: Path) -> None:
     home = Home(tmp_path)
     home.write(SETTINGS)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from toolsync.doctor.checks.saying import place, same, text, values
+from toolsync.doctor.checks.saying import address, place, same, text, values
 from toolsync.doctor.checks.wanting import QUESTIONS, way_out
 from toolsync.doctor.layers import Seen
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Finding, Fix, Where
-from toolsync.document import MISSING, parse_path
+from toolsync.document import MISSING, Value, parse_path
 from toolsync.document import data as _data
+from toolsync.document.data import Missing
 from toolsync.document.keypath import spell
 from toolsync.plan import stands
-from toolsync.sentence import say
+from toolsync.sentence import Text, say
 from toolsync.trace import CREDENTIALS, Answer, path_of
 
 
@@ -64,7 +65,7 @@ def drift(look: Look) -> Iterator[Finding]:
                 continue
             now = one.document.get(parse_path(value.path))
             if not stands(value, now, memory.key):
-                yield _drifted(look, one, value.path, is_gone=now is MISSING)
+                yield _drifted(look, one, value.path, question, now)
 
 
 def _asked_paths(look: Look, one: Seen) -> dict[str, str]:
@@ -79,18 +80,29 @@ def _asked_paths(look: Look, one: Seen) -> dict[str, str]:
     return found
 
 
-def _drifted(look: Look, one: Seen, path: str, *, is_gone: bool) -> Finding:
+def _drifted(look: Look, one: Seen, path: str, question: str, now: Value | Missing) -> Finding:
     position = one.document.position(parse_path(path)) if one.document is not None else None
     where = Where(one.layer.name, path, one.file, position[0] if position else None)
     fix = Fix(f"toolsync apply --tool {look.tool.name}", ("apply", "--tool", look.tool.name))
     return Finding(
         "config_drift",
         "sure",
-        (say("drifted_away" if is_gone else "drifted", place=place(look, where)),),
+        (_said_of(look, where, question, now),),
         values(look, where),
         where,
         fix,
     )
+
+
+def _said_of(look: Look, where: Where, question: str, now: Value | Missing) -> Text:
+    """That it changed; of an address and a model, which are no secrets, into what."""
+    want, at = look.wanted.get(question, ""), place(look, where)
+    if now is MISSING:
+        return say("drifted_away", place=at)
+    if question not in QUESTIONS or not isinstance(now, str) or not want or same(question, now, want):
+        return say("drifted", place=at)
+    shown = [address(value) if question == "base_url" else text(value) for value in (now, want)]
+    return say("drifted_to", place=at, now=shown[0], want=shown[1])
 
 
 def incomplete(look: Look) -> Iterator[Finding]:
