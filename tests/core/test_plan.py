@@ -158,6 +158,24 @@ def test_what_a_user_put_into_a_file_that_was_empty_stays_alone(empty: str, agai
     assert (world.document.data, world.memory, plan.left) == ({"mine": "x"}, None, ())
 
 
+@pytest.mark.parametrize("before", [None, ""], ids=["made", "begun"])
+@pytest.mark.parametrize(
+    ("mine", "after"),
+    [
+        pytest.param("{}mine = 1\n", "mine = 1\n", id="a value"),
+        pytest.param("# mine\n{}mine = 1\n", "# mine\n# Ours.\n\nmine = 1\n", id="a comment above ours"),
+        pytest.param("{}# mine\nmine = 1\n", "# mine\nmine = 1\n", id="a comment below ours"),
+    ],
+)
+def test_the_comment_that_a_file_of_ours_begins_with_goes_too(before: str | None, mine: str, after: str) -> None:
+    start: dict[str, Any] = {"start": '# Ours.\n\na = ""\nn = 1   # note\n', "start_is_filled": False}
+    world = World(before, "toml")
+    world.run(wants(("a", 1), **start))
+    world.text = mine.format(world.text)
+    world.run(nothing(**start))
+    assert (world.text, world.memory) == (after, None)
+
+
 def test_an_empty_file_stays_an_empty_one_where_an_apply_came_between() -> None:
     start: dict[str, Any] = {"start": '{ "a": "", "n": 1 }\n', "start_is_filled": False}
     world = World("")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import takewhile
 
 from toolsync import document as documents
 from toolsync.document import MISSING, Document, Item, KeyPath, Missing, Source, Splice, Value, equal
@@ -89,7 +90,17 @@ def without_start(document: Document, start: str, place: Place) -> Document:
         if now is not MISSING and is_left:
             with suppress(EditRefusedError):  # a default does no harm
                 document = document.remove(path)
-    return document
+    return _without_heading(document, start, place)
+
+
+def _without_heading(document: Document, start: str, place: Place) -> Document:
+    """The document without the comment that the start begins with, where it begins with that still."""
+    lines = takewhile(lambda line: line.startswith("#") or not line.strip(), start.splitlines(keepends=True))
+    heading = "".join(lines)
+    if not heading.strip() or not document.text.startswith(heading):
+        return document
+    rest = documents.parse(document.text.removeprefix(heading).encode(), place.format)
+    return rest if equal(rest.data, document.data) else document
 
 
 def _inside(path: KeyPath, value: Value) -> Iterator[tuple[KeyPath, Value]]:
