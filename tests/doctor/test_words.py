@@ -100,6 +100,21 @@ def test_an_answer_that_came_before_is_not_spelled_out_again(tmp_path: Path) -> 
     assert (said.count("many words"), said.count("→ the same") > 0) == (1, True)
 
 
+def test_a_line_that_another_one_holds_is_left_out(tmp_path: Path) -> None:
+    data, _ = _examined(tmp_path, ROWS["no-version"])
+    data["tools"][0]["findings"][0]["evidence"] = ["the helper says: no key is set. Set one.", "no key is set", "new"]
+    said = [line.text.strip() for line in examination_lines(data)]
+    assert ("no key is set" in said, "new" in said) == (False, True)
+
+
+def test_causes_are_spoken_of_where_there_is_one(tmp_path: Path) -> None:
+    data, _ = _examined(tmp_path, ROWS["well"])
+    one = {**data["tools"][0], "state": "inconclusive", "asked": [], "unknown": ["not applied yet"]}
+    for asked, expected in (([], False), (["GET http://gw/v1/models → 500"], True)):
+        said = [line.text for line in examination_lines({**data, "tools": [{**one, "asked": asked}]})]
+        assert any("toolsync explain" in line for line in said) == expected
+
+
 def test_what_is_said_of_the_same_place_with_the_same_way_out_is_said_once(tmp_path: Path) -> None:
     data, _ = _examined(tmp_path, ROWS["no-version"])
     first = data["tools"][0]["findings"][0]

@@ -35,7 +35,7 @@ def examination_lines(data: Data) -> Iterator[Line]:
         yield from _client(one)
         if data["is_detailed"]:
             yield from _details(one, all_words)
-    if any(one["state"] != "healthy" for one in data["tools"]):
+    if any(one["state"] != "healthy" and (one["findings"] or one["asked"]) for one in data["tools"]):
         yield Line(words["more"], "dim")
 
 
@@ -149,9 +149,11 @@ def _finding(finding: Data, words: Data, excluded: str = "") -> Iterator[Line]:
 
 
 def _once(evidence: Sequence[str], words: Data) -> Iterator[str]:
-    """The lines; an answer that came before is not spelled out again."""
+    """The lines without what came before, as a part of another one; an answer that did is not spelled out again."""
     seen: set[str] = set()
-    for line in evidence:
+    for index, line in enumerate(evidence):
+        if any(line in before for before in evidence[:index]):
+            continue
         asked, arrow, answer = line.partition(" → ")
         yield f"{asked}{arrow}{words['same']}" if len(answer) >= _LONG and answer in seen else line
         seen.add(answer)
