@@ -627,6 +627,11 @@ ROWS: dict[str, dict[str, Row]] = {
             tool="claude-code",
             says="settings.json:1 (ANTHROPIC_BASE_URL)",
         ),
+        "a provider that is spelled otherwise": Row(
+            NONE,
+            {CODEX: f'model_provider = "R"\n[model_providers.r]\nbase_url = "{GATEWAY}"\n'},
+            tool="codex",
+        ),
         "a provider beside the chosen one": Row(
             NONE,
             {

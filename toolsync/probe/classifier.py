@@ -137,8 +137,10 @@ class _Sight:
 
     @property
     def status(self) -> int:
-        """The status of this error, where it speaks of one; else the answer's."""
-        return (self.level and self.level.status) or self.answer.status
+        """The status of this error, where it speaks of one; else the answer's: a refusal that says 200 is one still."""
+        told = self.level.status if self.level is not None else None
+        is_success = told is not None and 200 <= told < 300  # noqa: PLR2004  HTTP's own classes
+        return told if told is not None and not is_success else self.answer.status
 
     @cached_property
     def family(self) -> str:

@@ -35,8 +35,8 @@ def in_unread_file(look: Look, question: str, want: str) -> Finding | None:
 
 def in_own_file(look: Look, question: str, want: str) -> Finding | None:
     """The tool's own file holds the address where the tool does not look: in another table, under a name not chosen."""
-    if question != "base_url" or look.found[question].layer:  # what is set somewhere may be meant
-        return None
+    if question != "base_url" or look.found[question].layer or _is_chosen(look, question):
+        return None  # what is set somewhere may be meant
     for one in (one for one in look.layers if one.layer.overlay and not one.is_projects):
         place_of = _place_of(one, question, want)
         if place_of is not None:
@@ -44,6 +44,12 @@ def in_own_file(look: Look, question: str, want: str) -> Finding | None:
             lines = (say("in_unread_variable", place=place(look, where), called=look.called), used(look, question))
             return Finding("base_url_not_honoured", "sure", lines, values(look, where), where, applied(look))
     return None
+
+
+def _is_chosen(look: Look, question: str) -> bool:
+    """Whether a file says whose address is asked for: a name that nothing stands under has a check of its own."""
+    slots = look.reader.questions[question]
+    return any(answer.layer and f"<{name}>" in slot.text for name, answer in look.found.items() for slot in slots)
 
 
 def applied(look: Look) -> Fix:
