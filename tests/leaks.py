@@ -45,6 +45,11 @@ ALLOWED: Sequence[tuple[str, str, str]] = (
         "the user's own key, where the user had it before toolsync came and has it again after undo",
     ),
     (
+        r"acceptance/test_kept.py::test_(what_was_shut|nor_does_the_next)",
+        r"file machine-0/home/service/settings\.json",
+        "the user's own key, put there since",
+    ),
+    (
         r"acceptance/test_copied.py::",
         r"file machine-0/home/((dots/)?\.cline/data/secrets|(moved|\.claude)/settings)\.json",
         "the user's own key, given back in the file and in its copy",

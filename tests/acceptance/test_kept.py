@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -119,3 +120,37 @@ def test_a_bind_mount_is_kept(machine: Machine) -> None:
     assert machine.child("undo", "--yes", before=before).said == (0, "")
     assert (real.stat().st_ino, real.read_text(), file.read_text()) == (inode, TEXT, "")
     assert not list(machine.home.rglob("*.tmp"))
+
+
+@pytest.mark.parametrize(
+    ("typed", "mode"),
+    [
+        pytest.param(invented("typed-since"), 0o600, id="a key"),
+        pytest.param("${MINE}", 0o640, id="a reference"),
+        pytest.param("", 0o640, id="nothing"),
+    ],
+)
+def test_what_was_shut_is_not_opened_over_a_key_of_the_users(machine: Machine, typed: str, mode: int) -> None:
+    """Whoever types a key into a file that nobody else can read does not expect `undo` to show it."""
+    machine.profile(f'plaintext = "allow"\n{PATHS}key_way = "plaintext"\n')
+    file = machine.write(FILE, TEXT)
+    file.chmod(0o640)
+    assert machine.toolsync(*APPLY).code == 0
+    assert _mode(file) == 0o600
+    file.write_text(re.sub('("apiKey"): "[^"]*"', rf'\1: "{typed}"', file.read_text()))
+    ran = machine.toolsync("undo", "--yes")
+    assert (ran.code, _mode(file), f'"apiKey": "{typed}"' in file.read_text()) == (0, mode, True)
+    assert ("stays shut to others" in ran.out, "mode was 0640" in ran.out) == ((mode == 0o600),) * 2
+
+
+def test_nor_does_the_next_apply_open_it(machine: Machine) -> None:
+    plain = f'plaintext = "allow"\n{PATHS}key_way = "plaintext"\n'
+    machine.profile(plain)
+    file = machine.write(FILE, TEXT.replace('  "apiKey": "${OLD}",\n', ""))
+    file.chmod(0o640)
+    assert machine.toolsync(*APPLY).code == 0
+    file.write_text(re.sub('("apiKey"): "[^"]*"', rf'\1: "{invented("typed-since")}"', file.read_text()))
+    machine.profile(f"{PATHS}enabled = false\n")
+    for words in (("apply", "--yes", "--no-ping"), ("undo", "--yes")):
+        machine.toolsync(*words)
+        assert _mode(file) == 0o600

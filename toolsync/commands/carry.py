@@ -239,8 +239,8 @@ def _write(file: FilePlan, plan: Plan) -> Write:
 
 
 def _mode(file: FilePlan) -> int | None:
-    """The user's own permission bits, once no key of ours is in the file any more."""
-    if file.holds_key or file.remembered is None or file.after is None:
+    """The user's own permission bits, once no key of ours is in the file any more, nor one that they put in since."""
+    if file.holds_key or file.stays_shut or file.remembered is None or file.after is None:
         return None
     return file.remembered.mode
 

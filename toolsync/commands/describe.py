@@ -84,6 +84,11 @@ def left_messages(session: Session, plan: Plan) -> Iterator[Message]:
         for left in file.left:
             text = f"{shown(session, file)}: {printable(spell(left.path))}: {left.reason}"
             yield Message("warning", text)
+        if file.stays_shut and not file.container and file.remembered:
+            told = f"{shown(session, file)} stays shut to others: what was changed there may be a key"
+            yield Message(
+                "warning", told, f"Before apply its mode was {file.remembered.mode:04o}: `chmod` gives it back."
+            )
     for file in plan.everything:
         if _is_lost(file):
             text = f"{shown(session, file)} is gone: what undo would give back there is forgotten"

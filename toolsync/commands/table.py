@@ -286,6 +286,8 @@ def _with_circumstances(plan: FilePlan, snapshot: disk.Snapshot, *, is_part: boo
     memory = plan.memory
     if memory is None:
         return plan
+    if plan.stays_shut:
+        memory = replace(memory, mode=None)
     if snapshot.raw is None and memory.created and not memory.folders and not is_part:
         missing = [str(parent) for parent in reversed(snapshot.real.parents) if not disk.exists(parent)]
         memory = replace(memory, folders=tuple(missing))

@@ -13,6 +13,7 @@ from toolsync.document import splice as splices
 from toolsync.document.keypath import parse as parse_path
 from toolsync.document.keypath import spell
 from toolsync.errors import EditRefusedError
+from toolsync.masking import is_reference
 from toolsync.plan.astray import gathered
 from toolsync.plan.laying import Laid, sha256, stands
 from toolsync.plan.model import Left, Place, Row
@@ -74,11 +75,16 @@ def given_back(document: Document, row: Row, known: LayerMemory, place: Place) -
         if value.path not in wanted:
             document, reason = _given_back(document, value, place)
             if reason:
-                left.append(Left(known.tool, parse_path(value.path), reason))
+                may_be_key = value.secret and reason == _CHANGED and _may_be_key(document.get(parse_path(value.path)))
+                left.append(Left(known.tool, parse_path(value.path), reason, may_be_key))
             if reason.startswith(_STUCK):
                 stuck.insert(0, value)
     layer = replace(known, values=tuple(stuck), containers=(), inverse=None) if stuck else None
     return Laid(swept(document, known.containers, [row]), layer, left=tuple(left))
+
+
+def _may_be_key(now: Value | Missing) -> bool:
+    return now != "" and not (isinstance(now, str) and is_reference(now))
 
 
 def without_start(document: Document, start: str, place: Place) -> Document:
@@ -111,6 +117,7 @@ def _inside(path: KeyPath, value: Value) -> Iterator[tuple[KeyPath, Value]]:
 
 
 _STUCK = "was not given back"
+_CHANGED = "stays as it is, for it was changed after toolsync wrote it"
 
 
 def swept(document: Document, containers: Sequence[str], rows: Sequence[Row]) -> Document:
@@ -129,7 +136,7 @@ def _given_back(document: Document, value: Remembered, place: Place) -> tuple[Do
     path = parse_path(value.path)
     now = document.get(path)
     if not stands(value, now, place.key):
-        return document, "" if now is MISSING else "stays as it is, for it was changed after toolsync wrote it"
+        return document, "" if now is MISSING else _CHANGED
     source = place.kept(value.entry) if value.entry else value.origin
     try:
         if source is not None:

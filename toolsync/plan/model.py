@@ -83,11 +83,19 @@ class Change:
 
 @frozen
 class Left:
-    """Something that toolsync wrote once, and that was not given back, with the reason."""
+    """Something that toolsync wrote once, and that was not given back, with the reason.
+
+    Attributes:
+        tool: whose.
+        path: where.
+        reason: why, as the end of a sentence.
+        may_be_key: whether what stands there is the user's own, and may be a key.
+    """
 
     tool: str
     path: KeyPath
     reason: str
+    may_be_key: bool = False
 
 
 @frozen
@@ -139,6 +147,12 @@ class FilePlan:
     def held_key(self) -> bool:
         """Whether an earlier apply left the key there."""
         return self.remembered is not None and any(layer.holds_key for layer in self.remembered.layers)
+
+    @property
+    def stays_shut(self) -> bool:
+        """Whether the file was shut for a key of ours, and may hold one that its user put in since."""
+        mode = self.remembered.mode if self.remembered and self.after is not None else None
+        return bool(mode and mode & 0o077) and not self.holds_key and any(left.may_be_key for left in self.left)
 
     @property
     def is_nothing(self) -> bool:
