@@ -18,11 +18,14 @@ from tests.doctor.test_checks import cline
 from tests.doctor.test_well import KEY, case, chat, ok
 from toolsync.commands.doctor import Options, doctor
 from toolsync.doctor.look import here
+from toolsync.doctor.model import Diagnosis
+from toolsync.doctor.unasked import why
 from toolsync.probe import talk
 from toolsync.probe.network import Network
 from toolsync.process import Process
 from toolsync.render import examination
 from toolsync.render.screen import Screen
+from toolsync.secret.vault import MemoryVault
 from toolsync.waiting import Wait, watched
 
 
@@ -56,6 +59,16 @@ def test_a_key_that_no_profile_lets_go_is_said_to_be_held_back(tmp_path: Path) -
     ]
     assert "toolsync init --base-url" in out
     assert all(KEY not in one.headers.get("authorization", "") for one in said.asked)
+
+
+def test_where_the_key_is_missing_too_it_comes_first(tmp_path: Path) -> None:
+    for vault, expected in ((MemoryVault(), ["The key first: "]), (None, [])):
+        home = Home(tmp_path, vault=vault)
+        home.write({".codex/config.toml": ""})
+        look = home.look("codex")
+        said = [str(line) for line in why(look, Diagnosis(look.effective, "inconclusive"))]
+        assert said[0] == "the profile work is not applied to Codex CLI yet: `toolsync apply --tool codex`"
+        assert [line[: len("The key first: ")] for line in said[1:]] == expected
 
 
 @pytest.mark.parametrize(

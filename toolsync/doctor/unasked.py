@@ -9,8 +9,8 @@ from toolsync.address import origin
 from toolsync.doctor.checks.saying import address, same
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Diagnosis, Finding
-from toolsync.errors import ProfileError
-from toolsync.sentence import Text, say
+from toolsync.errors import ProfileError, SecretError
+from toolsync.sentence import Text, reported, say
 from toolsync.trace import variables_of
 
 
@@ -52,6 +52,9 @@ def why(look: Look, one: Diagnosis, *, is_agreed: bool = True) -> Iterator[Text]
             yield say("unset_by_profile", called=look.called, profile=profile.name, command=command)
             if not is_agreed:
                 yield say("needs_consent", called=look.called)
+            own = look.world.key
+            if isinstance(own, SecretError):  # `apply` would only ask for it
+                yield say("key_first", reason=reported(own.message), hint=reported(own.hint))
     elif _is_held_back(look):
         shown = str(address(look.effective.base_url))
         yield say("key_kept", address=shown)
