@@ -169,7 +169,7 @@ def test_a_variable_that_it_lacks_needs_a_new_start_whatever_it_takes_up_while_i
 
 @pytest.mark.parametrize(
     "environ",
-    [{"DEMO_KEY": KEY}, None, {"HOME": "/home/other"}],
+    [{"DEMO_KEY": KEY}, None, {"HOME": "/"}],
     ids=["it has it", "not ours to look into", "it reads the settings of another home"],
 )
 def test_a_variable_that_it_has(tmp_path: Path, environ: dict[str, str] | None) -> None:

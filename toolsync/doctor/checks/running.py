@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -36,9 +35,9 @@ def processes(look: Look) -> Iterator[Finding]:
 
 
 def _is_of_other_home(look: Look, environ: Mapping[str, str]) -> bool:
-    """Whether it reads the settings of another home: a container's, a test's."""
-    home = environ.get("HOME", "")
-    return bool(home) and os.path.realpath(home) != os.path.realpath(look.world.session.places.home)
+    """Whether it reads the settings of another home that is there: a test's, a second account's."""
+    home = Path(environ.get("HOME") or look.world.session.places.home)
+    return home.is_dir() and not home.samefile(look.world.session.places.home)
 
 
 def mains(processes: Sequence[Process]) -> list[Process]:
