@@ -66,7 +66,7 @@ def test_where_the_key_is_missing_too_it_comes_first(tmp_path: Path) -> None:
         home = Home(tmp_path, vault=vault)
         home.write({".codex/config.toml": ""})
         look = home.look("codex")
-        said = [str(line) for line in why(look, Diagnosis(look.effective, "inconclusive"))]
+        said = [str(line) for line in why(look, Diagnosis(look.effective, "inconclusive"), lambda _: True)]
         assert said[0] == "the profile work is not applied to Codex CLI yet: `toolsync apply --tool codex`"
         assert [line[: len("The key first: ")] for line in said[1:]] == expected
 

@@ -23,7 +23,7 @@ from toolsync.doctor.world import World
 from toolsync.errors import ProfileError
 from toolsync.masking import Secret, fingerprint
 from toolsync.registry import Known
-from toolsync.sentence import Text, reported, say, tell
+from toolsync.sentence import reported, say, tell
 from toolsync.session import Session
 from toolsync.tool import Tool
 from toolsync.trace import variables_of
@@ -247,16 +247,16 @@ def _described(
         "ruled_out": list(one.ruled_out),
         "answered": _answered(effective, exchanges),
         "asked": [_open(tell(exchange.line, language)) for exchange in exchanges],
-        "unknown": [_open(tell(line, language)) for line in _unknown(look, one)],
+        "unknown": [_open(tell(line, language)) for line in why(look, one, _is_agreed)],
         "layers": [_layer(standing, session) for standing in look.standings()],
         "client": _proven(proof, look, language) if proof is not None else None,
     }
 
 
-def _unknown(look: Look, one: Diagnosis) -> Iterator[Text]:
+def _is_agreed(look: Look) -> bool:
     from toolsync.commands.standing import is_agreed  # see `_finding`
 
-    return why(look, one, is_agreed=is_agreed(look))
+    return is_agreed(look)
 
 
 def _proven(proof: Proof, look: Look, language: Language) -> dict[str, Any]:

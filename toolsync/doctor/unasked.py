@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from toolsync.address import origin
 from toolsync.doctor.checks.saying import address, same
@@ -30,13 +30,13 @@ def is_unset(look: Look, offline: Sequence[Finding]) -> bool:
     return is_default and not is_wanted and not any(one.severity == "error" for one in offline)
 
 
-def why(look: Look, one: Diagnosis, *, is_agreed: bool = True) -> Iterator[Text]:
+def why(look: Look, one: Diagnosis, is_agreed: Callable[[Look], bool]) -> Iterator[Text]:
     """Why nobody can tell, and what would let doctor tell; nothing where somebody can, or where that is no reason.
 
     Args:
         look: the program.
         one: what is said of it.
-        is_agreed: whether `apply` may set the tool without being told that its file may hold a copy of the key.
+        is_agreed: whether `apply` may set a tool without being told that its file may hold a copy of the key.
     """
     if one.state != "inconclusive" or one.findings:
         return
@@ -47,10 +47,11 @@ def why(look: Look, one: Diagnosis, *, is_agreed: bool = True) -> Iterator[Text]
         elif profile is None:
             yield say("unset_without_profile", called=look.called)
         else:
-            words = ["apply", "--tool", look.tool.name, *([] if is_agreed else ["--allow-plaintext"])]
+            may_set = is_agreed(look)
+            words = ["apply", "--tool", look.tool.name, *([] if may_set else ["--allow-plaintext"])]
             command = f"toolsync {shlex.join(words)}"
             yield say("unset_by_profile", called=look.called, profile=profile.name, command=command)
-            if not is_agreed:
+            if not may_set:
                 yield say("needs_consent", called=look.called)
             own = look.world.key
             if isinstance(own, SecretError):  # `apply` would only ask for it
