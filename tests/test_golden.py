@@ -20,9 +20,9 @@ from tests.keys import invented
 from toolsync import masking, memory, render
 from toolsync.commands import apply, undo
 from toolsync.commands.diff import diff
-from toolsync.commands.planning import Wish
 from toolsync.masking import Secret
 from toolsync.paths import Places
+from toolsync.planning.plans import Wish
 from toolsync.registry import tools
 from toolsync.remembered import Memory
 from toolsync.render.screen import Screen

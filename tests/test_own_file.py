@@ -13,7 +13,7 @@ import pytest
 
 from tests.conftest import needs
 from toolsync import own_file
-from toolsync.commands import state_folder
+from toolsync.commands.writing import state_folder
 from toolsync.errors import FileError, ToolsyncError, TransactionError
 from toolsync.secret import index
 from toolsync.transaction import journal, lock, pending, recover

@@ -12,10 +12,10 @@ from typing import NoReturn
 import pytest
 
 from toolsync import resources
-from toolsync.commands import profile as verbs
-from toolsync.commands import profile_draft as drafts
 from toolsync.commands.init import Wanted, init, profile_table
-from toolsync.commands.profile_file import saved
+from toolsync.commands.profiles import draft as drafts
+from toolsync.commands.profiles import verbs
+from toolsync.commands.profiles.file import saved
 from toolsync.errors import ChangedError, FileError, ProfileError, UsageError
 from toolsync.gateways import gateways
 from toolsync.paths import Places
@@ -348,7 +348,7 @@ def test_the_editor_is_the_user_s(tmp_path: Path) -> None:
 
 
 def test_a_file_is_not_saved_over_one_that_was_made_meanwhile(session: Session) -> None:
-    from toolsync.commands.profile_file import opened
+    from toolsync.commands.profiles.file import opened
 
     file = opened(session)
     session.config.parent.mkdir()

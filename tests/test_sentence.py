@@ -121,7 +121,7 @@ def test_what_is_wrong_with_an_address_is_known_in_chinese() -> None:
 ERRORS: dict[str, tuple[str, ...]] = {
     "causes": (),
     "cli/doctoring": (),
-    "commands/choosing": ("fitting",),
+    "planning/choosing": ("fitting",),
     "commands/explain": (),
     "profile/model": (),
     "profile/reader": (),

@@ -14,9 +14,8 @@ import pytest
 from tests.https_site import Site, running
 from tests.keys import invented
 from toolsync import key_print
-from toolsync.commands import profile as verbs
-from toolsync.commands import trusting
-from toolsync.commands.show import show
+from toolsync.commands.profiles import trusting, verbs
+from toolsync.commands.profiles.show import show
 from toolsync.commands.staying import _settings
 from toolsync.errors import FileError, ProfileError, ToolsyncError, UsageError
 from toolsync.paths import Places

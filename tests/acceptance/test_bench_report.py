@@ -13,7 +13,7 @@ from tests.acceptance.machine import Machine
 from tests.bench.test_comparison import run, steady
 from tests.conftest import needs
 from toolsync.bench.record_file import dumped
-from toolsync.commands.bench_report import MARK
+from toolsync.commands.bench.report import MARK
 from toolsync.commands.schema import schema
 
 

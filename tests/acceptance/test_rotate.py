@@ -21,7 +21,7 @@ from tests.acceptance.switch import CODEX, config, contents, furnished, settings
 from tests.conftest import needs, thorough
 from tests.keys import invented
 from tests.store.cc_switch import Home
-from toolsync.commands.looking import Limits
+from toolsync.commands.leaks.looking import Limits
 from toolsync.commands.schema import schema
 from toolsync.errors import KeyringLockedError
 from toolsync.masking import Secret
@@ -447,7 +447,7 @@ def test_where_the_old_key_is_left_is_named_and_never_shown(machine: Machine, ro
 
 @pytest.mark.usefixtures("switch")
 def test_what_there_was_no_time_to_look_through_is_told(rotate: Rotate, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("toolsync.commands.leftover._QUICK", Limits(seconds=-1))
+    monkeypatch.setattr("toolsync.commands.leaks.leftover._QUICK", Limits(seconds=-1))
     ran = rotate()
     told = re.findall("warning: the old key was not looked for everywhere: .*", ran.out)
     assert (ran.code, len(told), "(codex tool)" in told[0]) == (0, 1, True)

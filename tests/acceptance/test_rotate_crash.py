@@ -23,12 +23,12 @@ from tests.conftest import thorough
 from toolsync import memory as memories
 from toolsync import registry, transaction
 from toolsync.address import Dialect
-from toolsync.commands.fitting import remembered_tools
 from toolsync.doctor.helper import Command, Printed
 from toolsync.doctor.look import Look, looks
 from toolsync.doctor.world import World
 from toolsync.masking import Secret
 from toolsync.paths import Places
+from toolsync.planning.fitting import remembered_tools
 from toolsync.probe import PingRequest, ping
 from toolsync.secret import former
 from toolsync.session import Session

@@ -16,8 +16,8 @@ from tests.acceptance.test_rotate import CLINE, NEW, PROFILE, TOML, Rotate, both
 from tests.keys import invented
 from tests.store.cc_switch import Home
 from toolsync.cli import asking
-from toolsync.commands import rotating
-from toolsync.commands.rotate import Rotation
+from toolsync.commands.keys import rotating
+from toolsync.commands.keys.rotate import Rotation
 from toolsync.masking import Secret
 
 __all__ = ["both", "rotate", "switch"]

@@ -13,10 +13,10 @@ from tests.bench.test_comparison import run, steady, with_memory
 from toolsync.bench.comparison import METRICS, Row, Verdict
 from toolsync.bench.condition import outcome, parse
 from toolsync.bench.record import Record
-from toolsync.commands.bench_compare import held
-from toolsync.commands.result import Result
+from toolsync.commands.bench.compare import held
 from toolsync.errors import UsageError
 from toolsync.render.contrast import HEADS, comparison_lines, csv_text, markdown_text
+from toolsync.result import Result
 
 METRIC = {metric.name: metric for metric in METRICS}
 

@@ -18,9 +18,9 @@ from tests.check.planted import SHAPED, plant
 from tests.gitguard.conftest import Home
 from tests.keys import invented
 from toolsync import resources
-from toolsync.commands.exposing import _reachable
+from toolsync.commands.leaks.exposing import _reachable
+from toolsync.commands.leaks.sought import shapes
 from toolsync.commands.schema import schema
-from toolsync.commands.sought import shapes
 from toolsync.errors import KeyringLockedError
 from toolsync.masking import Secret
 from toolsync.secret.vault import MemoryVault

@@ -25,9 +25,9 @@ import pytest
 from tests.acceptance.machine import KEY, Machine
 from tests.check.planted import SHAPED, database, drawn
 from tests.gitguard.conftest import Home
-from toolsync.commands import check, looking
-from toolsync.commands.looking import Limits
-from toolsync.commands.sought import shapes
+from toolsync.commands.leaks import check, looking
+from toolsync.commands.leaks.looking import Limits
+from toolsync.commands.leaks.sought import shapes
 from toolsync.leaks import Finder, Known
 from toolsync.search import content
 from toolsync.search.listing import listed

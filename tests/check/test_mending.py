@@ -12,7 +12,7 @@ import pytest
 from tests.acceptance.machine import KEY, Machine
 from tests.gitguard.conftest import Home
 from tests.keys import invented
-from toolsync.commands import exposing, mending
+from toolsync.commands.leaks import exposing, mending
 from toolsync.masking import Secret
 from toolsync.secret.vault import MemoryVault
 

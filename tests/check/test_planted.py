@@ -11,7 +11,7 @@ import pytest
 from tests.acceptance.machine import KEY, Machine
 from tests.check.planted import HEADER, LEAKS, LOOKALIKES, REPLACED, SHAPED, Leak, plant, plant_lookalikes
 from tests.keys import MARK
-from toolsync.commands.sought import shapes
+from toolsync.commands.leaks.sought import shapes
 from toolsync.leaks import Finder
 
 

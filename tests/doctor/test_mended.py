@@ -17,8 +17,8 @@ from tests.doctor.home import PROFILE as PROFILE_TEXT
 from tests.doctor.home import Home
 from tests.doctor.test_well import CHAT, JSON, KEY, MESSAGES, Data, case, chat, listed, message, ok
 from tests.keys import invented
-from toolsync.commands.doctor import Options, doctor
-from toolsync.commands.standing import standing
+from toolsync.commands.doctor.diagnosis import Options, doctor
+from toolsync.commands.doctor.standing import standing
 from toolsync.doctor.model import Effective, Finding, Where
 from toolsync.doctor.remedy import Standing, fix
 from toolsync.doctor.unasked import first_profile

@@ -16,7 +16,7 @@ from tests.doctor.cases import Diagnosed, diagnosed, realised, run
 from tests.doctor.home import Home
 from tests.doctor.test_checks import cline
 from tests.doctor.test_well import KEY, case, chat, ok
-from toolsync.commands.doctor import Options, doctor
+from toolsync.commands.doctor.diagnosis import Options, doctor
 from toolsync.doctor.look import here
 from toolsync.doctor.model import Diagnosis
 from toolsync.doctor.unasked import why

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.doctor.home import DEMO, KEY, OTHER, Home, demo
-from toolsync.commands.standing import standing
+from toolsync.commands.doctor.standing import standing
 from toolsync.doctor import startup
 from toolsync.doctor.checks import findings
 from toolsync.doctor.model import Finding, Where

@@ -14,8 +14,9 @@ from tests.acceptance.machine import KEY, Machine
 from tests.acceptance.switch import furnished
 from tests.conftest import needs
 from tests.gitguard.conftest import Home
-from toolsync.commands import carry, guarding
+from toolsync.commands.writing import carry
 from toolsync.errors import SecretError
+from toolsync.planning import guarding
 from toolsync.transaction import Alongside
 
 SETTINGS = "dots/service/settings.json"

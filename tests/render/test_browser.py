@@ -20,7 +20,7 @@ from tests.bench.records import record, request, rung
 from tests.conftest import needs
 from tests.render.test_page import against
 from toolsync.bench.record import GpuUse, Record
-from toolsync.commands.bench_report import Report
+from toolsync.commands.bench.report import Report
 from toolsync.render.canvas import AFTER, BEFORE
 from toolsync.render.page import html_text
 from toolsync.render.page_style import DARK, DARK_PAPER, LIGHT_PAPER

@@ -15,7 +15,7 @@ from tests.bench.records import record, request, rung
 from tests.conftest import needs
 from tests.render.test_page import AFTER, BEFORE, OTHER, against
 from toolsync.bench.record import GpuUse, Record
-from toolsync.commands.bench_report import Report
+from toolsync.commands.bench.report import Report
 from toolsync.errors import UsageError
 from toolsync.render import canvas
 from toolsync.render.canvas import COLOURS, Figure

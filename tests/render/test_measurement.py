@@ -11,7 +11,7 @@ import pytest
 
 from tests.bench.records import record, request, rung
 from toolsync.bench.record import Client, Gpu, GpuUse, Record
-from toolsync.commands.bench_records import described
+from toolsync.commands.bench.records import described
 from toolsync.render import measurement
 
 _CARD = GpuUse("GPU-1", "a card", 81920.0, 1000.0, 2000.0, ((0.0, 1000.0),))

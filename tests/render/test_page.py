@@ -14,9 +14,9 @@ from tests.bench.records import record, request, rung
 from tests.bench.test_comparison import run, steady
 from tests.keys import invented
 from toolsync.bench.record import Gpu, GpuUse, Record
-from toolsync.commands.bench_compare import held
-from toolsync.commands.bench_records import described
-from toolsync.commands.bench_report import MARK, Report
+from toolsync.commands.bench.compare import held
+from toolsync.commands.bench.records import described
+from toolsync.commands.bench.report import MARK, Report
 from toolsync.masking import Secret
 from toolsync.render import contrast, measurement
 from toolsync.render.canvas import Figure

@@ -11,10 +11,10 @@ import pytest
 
 from toolsync import waiting
 from toolsync.cli import main
-from toolsync.commands.result import Result
 from toolsync.masking import Secret
 from toolsync.render.screen import Screen
 from toolsync.render.transient import Transient
+from toolsync.result import Result
 from toolsync.sentence import say
 from toolsync.waiting import Wait
 

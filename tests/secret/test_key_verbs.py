@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from toolsync.commands.key import KeySet, StoredKey, demand_unused, list_keys, remove_key, set_key, uses
+from toolsync.commands.keys.stored import KeySet, StoredKey, demand_unused, list_keys, remove_key, set_key, uses
 from toolsync.errors import PlanRefusedError, SecretError, UsageError
 from toolsync.masking import Secret
 from toolsync.profile import KeyRef, Profile

@@ -15,7 +15,7 @@ import pytest
 
 from tests.conftest import needs
 from tests.key_print import key_print, profile_file
-from toolsync.commands.key import StoredKey, list_keys, remove_key, set_key
+from toolsync.commands.keys.stored import StoredKey, list_keys, remove_key, set_key
 from toolsync.masking import Secret
 from toolsync.profile import KeyRef, Profile
 from toolsync.secret.vault import Entry, SystemVault

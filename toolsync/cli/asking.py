@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Protocol, TypeVar
 
 from toolsync.cli.context import ask, run
-from toolsync.commands.result import Message, Result
 from toolsync.errors import ChangedError
 from toolsync.render import screen
 from toolsync.render.screen import Line
+from toolsync.result import Message, Result
 from toolsync.session import Session
 
 _TRIES = 3

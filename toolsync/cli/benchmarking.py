@@ -10,9 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from toolsync.cli.context import Json, ProfileName, a_number, help_app, run, show
-from toolsync.commands.result import Result
 from toolsync.errors import UsageError
 from toolsync.render import contrast, measurement, screen
+from toolsync.result import Result
 
 app = typer.Typer()
 bench_app = help_app("Measure a gateway, before and after.")
@@ -51,7 +51,7 @@ def bench_run(
     json: Json = False,
 ) -> None:
     """Measure TTFT, tokens/s and GPU memory."""
-    from toolsync.commands import bench as command
+    from toolsync.commands.bench import measuring as command
 
     _stop_at_two(csv=csv, markdown=markdown, json=json)
     if dialect not in command.DIALECTS:
@@ -83,7 +83,7 @@ def bench_run(
 @bench_app.command("list")
 def bench_list(json: Json = False) -> None:
     """List the records that are here."""
-    from toolsync.commands.bench_records import list_
+    from toolsync.commands.bench.records import list_
 
     show(list_(run.session()))
 
@@ -96,7 +96,7 @@ def bench_show(
     json: Json = False,
 ) -> None:
     """Show a record in figures."""
-    from toolsync.commands.bench_records import show as command
+    from toolsync.commands.bench.records import show as command
 
     _stop_at_two(csv=csv, markdown=markdown, json=json)
     _shown(command(run.session(), record), csv=csv, markdown=markdown)
@@ -116,7 +116,7 @@ def bench_compare(
 
     Ends with 1 when a --fail-if is met, with 3 when the two are not comparable or nobody can say.
     """
-    from toolsync.commands.bench_compare import Wish, compare
+    from toolsync.commands.bench.compare import Wish, compare
     from toolsync.render import message_lines
 
     _stop_at_two(csv=csv, markdown=markdown, json=json)
@@ -141,7 +141,7 @@ def bench_report(
 
     The page needs no network. Ends with 3 when the two are not comparable; the page then says why.
     """
-    from toolsync.commands.bench_report import Wish, report
+    from toolsync.commands.bench.report import Wish, report
     from toolsync.render.page import html_text
 
     show(report(run.session(), Wish(record, against, anyway, out), html_text))

@@ -15,9 +15,9 @@ from toolsync.masking import masked_data
 from toolsync.render import leakage, screen
 
 if TYPE_CHECKING:
-    from toolsync.commands.check import Checked, Options
-    from toolsync.commands.mending import Plan
-    from toolsync.commands.result import Message, Result
+    from toolsync.commands.leaks.check import Checked, Options
+    from toolsync.commands.leaks.mending import Plan
+    from toolsync.result import Message, Result
     from toolsync.session import Session
 
 app = typer.Typer()
@@ -40,7 +40,7 @@ def check(
     In tools' files, their backups and logs, shell histories, and git: now and earlier. No key is shown. Ends with 1
     when one is found, with 3 when it could not look everywhere that matters.
     """
-    from toolsync.commands import check as command
+    from toolsync.commands.leaks import check as command
 
     session = run.session()
     _stop_at_contradiction(session, staged=staged, fix=fix, yes=yes, silent=json or sarif, both=json and sarif)
@@ -69,9 +69,9 @@ def _stop_at_contradiction(session: Session, *, staged: bool, fix: bool, yes: bo
 
 def _mended(session: Session, checked: Checked, options: Options, *, ping: bool, yes: bool, silent: bool) -> Result:
     """What is safe to mend, shown, asked about, and done; then another look."""
-    from toolsync.commands import check as command
-    from toolsync.commands import mending
-    from toolsync.commands.result import Message
+    from toolsync.commands.leaks import check as command
+    from toolsync.commands.leaks import mending
+    from toolsync.result import Message
 
     seen = [checked]
 

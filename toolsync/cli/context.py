@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from toolsync import disk, process, render
-from toolsync.commands.result import Result
 from toolsync.errors import DeclinedError, ToolsyncError, UsageError
 from toolsync.render import screen
 from toolsync.render.envelope import envelope
+from toolsync.result import Result
 from toolsync.session import Session, default_config, default_state, this_machine
 from toolsync.store import variables
 

@@ -13,9 +13,9 @@ import typer
 
 from toolsync import render
 from toolsync.cli.context import Json, Language, Yes, confirmed, run, show
-from toolsync.commands.result import DONE, Message, Result
 from toolsync.errors import DeclinedError, ToolsyncError, UsageError
 from toolsync.render import screen
+from toolsync.result import DONE, Message, Result
 
 if TYPE_CHECKING:
     from toolsync.causes import Language as Spoken
@@ -54,8 +54,8 @@ def doctor(
     Ends with 1 when something is wrong, with 3 when nobody can tell from here.
     """
     from toolsync.causes import language
-    from toolsync.commands.doctor import Options
-    from toolsync.commands.doctor import doctor as command
+    from toolsync.commands.doctor.diagnosis import Options
+    from toolsync.commands.doctor.diagnosis import doctor as command
 
     if client and offline:
         raise UsageError("`--client` asks a model, and `--offline` asks nobody", hint="Leave one of them out.")

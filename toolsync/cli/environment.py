@@ -14,14 +14,14 @@ import typer
 
 from toolsync import render
 from toolsync.cli.context import ProfileName, Tools, run
-from toolsync.commands.result import Message
 from toolsync.errors import UsageError
 from toolsync.masking import on_one_line
 from toolsync.profile.wording import close
 from toolsync.render import screen
+from toolsync.result import Message
 
 if TYPE_CHECKING:
-    from toolsync.commands.environment import Environment, Variable
+    from toolsync.commands.environment.variables import Environment, Variable
     from toolsync.shell import Dialect
 
 app = typer.Typer()
@@ -42,7 +42,7 @@ def execute(
     They stand in its environment alone, no more of them than it needs: a tool whose settings ask toolsync for the
     key is given none. It takes the place of toolsync: signals, terminal and exit code are its own.
     """
-    from toolsync.commands.execution import start
+    from toolsync.commands.environment.execution import start
     from toolsync.program import become
 
     ready = start(run.session(), profile, command, tool)
@@ -65,7 +65,7 @@ def env(
     For a shell to take in (`eval "$(toolsync env)"`), or for a file. Where one program is to have them,
     `toolsync exec -- PROGRAM` needs no lines.
     """
-    from toolsync.commands.environment import environment
+    from toolsync.commands.environment.variables import environment
     from toolsync.shell import DIALECTS, dialect_of, script
 
     dialect = DIALECTS[_spoken(shell, tuple(DIALECTS), dialect_of)]
@@ -92,7 +92,7 @@ def hook(
     For the start-up file of a shell: `eval "$(toolsync hook)"`. The key is looked up when a tool is called, and
     stands in no file and not in the shell.
     """
-    from toolsync.commands.hook import wrapped
+    from toolsync.commands.environment.hook import wrapped
     from toolsync.shell.hook import SHELLS, functions, shell_of
 
     name = _spoken(shell, tuple(SHELLS), shell_of)

@@ -11,9 +11,9 @@ from toolsync import disk, render
 from toolsync.cli import streams
 from toolsync.cli.asking import shown_and_done
 from toolsync.cli.context import Json, Yes, a_number, ask, help_app, run, show
-from toolsync.commands.result import Message, Result
 from toolsync.errors import UsageError
 from toolsync.render import screen, undertaking
+from toolsync.result import Message, Result
 from toolsync.session import Session
 
 if TYPE_CHECKING:
@@ -37,17 +37,18 @@ def key_set(
     From a prompt without echo, or from stdin; never from the command line. Where the profile's key is an `age:`
     file, in that file.
     """
-    from toolsync.commands.key import checked_name, set_key
+    from toolsync.commands.keys.stored import checked_name, set_key
 
     session = run.session()
     file = _in_file(session, profile)
     if file is not None:
-        from toolsync.commands.key_file import set_in_file
+        from toolsync.commands.keys.file import set_in_file
 
         show(set_in_file(session, file, lambda: _typed_key(session, stdin=stdin)))
         return
     name, vault = checked_name(_key_name(session, profile)), session.open_vault()
-    _ = vault.backend  # opened before anybody types a key in vain
+    if not stdin:
+        _ = vault.backend  # opened before anybody types a key in vain
     stored = set_key(_typed_key(session, stdin=stdin), name, vault, session.state)
     state = "replaced" if stored.is_replaced else "stored" if stored.is_changed else "unchanged"
     lost = "What stood there is kept nowhere; `toolsync key rotate` keeps it for a week." if stored.is_replaced else ""
@@ -68,7 +69,7 @@ def _in_file(session: Session, profile: str | None) -> KeyRef | None:
 
 def _outdated(session: Session, name: str) -> Iterator[Message]:
     """That files hold copies of the key that stood there before."""
-    from toolsync.commands.holders import outdated
+    from toolsync.commands.keys.holders import outdated
     from toolsync.keyref import KeyRef
 
     yield from outdated(session, KeyRef("keyring", name))
@@ -76,7 +77,7 @@ def _outdated(session: Session, name: str) -> Iterator[Message]:
 
 def _unused(session: Session, name: str) -> tuple[Message, ...]:
     """That no profile uses a key, which may be a slip of the pen."""
-    from toolsync.commands.key import uses
+    from toolsync.commands.keys.stored import uses
     from toolsync.profile import KeyRef
     from toolsync.profile.wording import close
 
@@ -138,8 +139,8 @@ def key_rotate(
 
     The gateway is asked with the new key first. Then the keyring and all files change together, or nothing does.
     """
-    from toolsync.commands import rotate as command
-    from toolsync.commands import rotating
+    from toolsync.commands.keys import rotate as command
+    from toolsync.commands.keys import rotating
 
     if back and (stdin or source is not None):
         raise UsageError(
@@ -198,8 +199,8 @@ def key_forget(
 
     There is no `key rotate --back` then.
     """
-    from toolsync.commands.key import checked_name
-    from toolsync.commands.turning import forget
+    from toolsync.commands.keys.stored import checked_name
+    from toolsync.commands.keys.turning import forget
     from toolsync.secret import former
 
     session = run.session()
@@ -219,7 +220,7 @@ def key_uses(
     json: Json = False,
 ) -> None:
     """List who holds or asks for the key."""
-    from toolsync.commands.key_uses import key_uses as command
+    from toolsync.commands.keys.uses import key_uses as command
 
     session = run.session()
     show(command(session, session.profiles().get(profile).key))
@@ -228,7 +229,7 @@ def key_uses(
 @key_app.command("list")
 def key_list(json: Json = False) -> None:
     """List the keys, never their values."""
-    from toolsync.commands.key import list_keys, needs_keyring
+    from toolsync.commands.keys.stored import list_keys, needs_keyring
 
     session = run.session()
     profiles = _profiles(session)
@@ -257,7 +258,7 @@ def key_remove(
     json: Json = False,
 ) -> None:
     """Remove a key from the keyring."""
-    from toolsync.commands.key import checked_name, demand_unused, remove_key
+    from toolsync.commands.keys.stored import checked_name, demand_unused, remove_key
 
     session = run.session()
     name = checked_name(_key_name(session, profile))
@@ -272,7 +273,7 @@ def key_remove(
 
 def _bereft(session: Session, name: str) -> Iterator[Message]:
     """That tools ask for a key that is gone, or hold copies of it."""
-    from toolsync.commands.holders import bereft
+    from toolsync.commands.keys.holders import bereft
     from toolsync.keyref import KeyRef
 
     yield from bereft(session, KeyRef("keyring", name))
@@ -285,7 +286,7 @@ def _demand_known(session: Session, name: str) -> None:
         UsageError: nobody knows it, which is a slip of the pen; says what there is.
         SecretError: the keyring does not answer.
     """
-    from toolsync.commands.key import named
+    from toolsync.commands.keys.stored import named
     from toolsync.profile.wording import close
     from toolsync.secret.index import known_names
 
@@ -305,7 +306,7 @@ def _named(session: Session, profile: str | None) -> str | None:
 
 
 def _question(session: Session, name: str) -> str:
-    from toolsync.commands.key import uses
+    from toolsync.commands.keys.stored import uses
     from toolsync.profile import KeyRef
 
     users = uses(KeyRef("keyring", name), _profiles(session))

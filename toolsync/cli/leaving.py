@@ -10,8 +10,8 @@ import typer
 from toolsync import render
 from toolsync.cli.asking import shown_and_done
 from toolsync.cli.context import Json, Yes, confirmed, run, show
-from toolsync.commands.result import Message, Result
 from toolsync.render import screen, undertaking
+from toolsync.result import Message, Result
 
 if TYPE_CHECKING:
     from toolsync.commands.uninstall import Plan

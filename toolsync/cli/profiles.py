@@ -9,15 +9,15 @@ import typer
 
 from toolsync import render
 from toolsync.cli.context import Json, Yes, ask, confirmed, help_app, run, show
-from toolsync.commands.result import Message, Result
 from toolsync.errors import ToolsyncError, UsageError
 from toolsync.render import screen
 from toolsync.render.screen import Line
+from toolsync.result import Message, Result
 from toolsync.session import Session
 
 if TYPE_CHECKING:
-    from toolsync.commands.profile_draft import Draft
-    from toolsync.commands.profile_file import Edited
+    from toolsync.commands.profiles.draft import Draft
+    from toolsync.commands.profiles.file import Edited
 
 app = typer.Typer()
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A profile.")]
@@ -37,7 +37,7 @@ def edited_result(command: str, name: str, edited: Edited, messages: tuple[Messa
 @profile_app.command("use")
 def use(name: Name, json: Json = False) -> None:
     """Make a profile the active one."""
-    from toolsync.commands import profile as command
+    from toolsync.commands.profiles import verbs as command
 
     session = run.session()
     edited = command.use(session, name)
@@ -48,7 +48,7 @@ def use(name: Name, json: Json = False) -> None:
 @profile_app.command("list")
 def profile_list(json: Json = False) -> None:
     """List the profiles."""
-    from toolsync.commands.profile import entries
+    from toolsync.commands.profiles.verbs import entries
 
     profiles = run.session().profiles()
     data = [
@@ -76,7 +76,7 @@ def profileshow(
 
     Its key reference and the facts that fill the templates, and where each comes from.
     """
-    from toolsync.commands.show import show as command
+    from toolsync.commands.profiles.show import show as command
 
     show(command(run.session(), name, tool))
 
@@ -97,7 +97,7 @@ def profile_edit(
       --set 'tool.config-toml.paths=["~/service/config.toml"]'
       --unset request.max_tokens
     """  # noqa: D301  click leaves the lines after the backspace as they are
-    from toolsync.commands import profile as command
+    from toolsync.commands.profiles import verbs as command
 
     session = run.session()
     edited = command.edit(session, name, set_ or [], unset or []) if set_ or unset else _edited_by_hand(session, name)
@@ -107,7 +107,7 @@ def profile_edit(
 
 
 def _edited_by_hand(session: Session, name: str | None) -> Edited:
-    from toolsync.commands import profile_draft as drafts
+    from toolsync.commands.profiles import draft as drafts
 
     if not session.is_interactive:
         raise UsageError("nobody is there to edit", hint="Say `--set FIELD=VALUE`.")
@@ -124,7 +124,7 @@ def _edited_by_hand(session: Session, name: str | None) -> Edited:
 
 def _adopted(draft: Draft, editor: tuple[str, ...]) -> Edited:
     """What the user made of the draft, asked again until it can be, or until they give up."""
-    from toolsync.commands import profile_draft as drafts
+    from toolsync.commands.profiles import draft as drafts
 
     while True:
         drafts.worked_on(draft, editor)
@@ -165,7 +165,7 @@ def profile_trust(
     each change of them. What stands at an address is fetched, held against its hash, and kept.
     """
     from toolsync.cli.asking import shown_and_done
-    from toolsync.commands import trusting as command
+    from toolsync.commands.profiles import trusting as command
     from toolsync.render.inventory import trust_lines
 
     session = run.session()
@@ -189,7 +189,7 @@ def profile_rename(old: Old, new: New, json: Json = False) -> None:
 
     Its key stays under the reference it has.
     """
-    from toolsync.commands import profile as command
+    from toolsync.commands.profiles import verbs as command
 
     session = run.session()
     is_applied = old != new and command.is_applied(session, old)
@@ -208,7 +208,7 @@ def profile_remove(name: Name, yes: Yes = False, json: Json = False) -> None:
 
     Its key stays in the keyring.
     """
-    from toolsync.commands import profile as command
+    from toolsync.commands.profiles import verbs as command
 
     session = run.session()
     profiles = session.profiles()

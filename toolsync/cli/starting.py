@@ -11,15 +11,15 @@ import typer
 from toolsync import render
 from toolsync.cli.context import Json, run, show
 from toolsync.cli.profiles import edited_result
-from toolsync.commands.result import Message
 from toolsync.errors import ToolsyncError
 from toolsync.render import screen
 from toolsync.render.screen import Line
+from toolsync.result import Message
 from toolsync.session import Session
 
 if TYPE_CHECKING:
     from toolsync.commands.init import Wanted
-    from toolsync.commands.profile_file import Edited
+    from toolsync.commands.profiles.file import Edited
     from toolsync.gateways import Gateway
 
 app = typer.Typer()
@@ -171,7 +171,7 @@ def _keyless(session: Session, name: str) -> Iterator[Message]:
 
 def _lacks_key(session: Session, name: str) -> bool:
     """Whether the key is to be stored yet, as far as can be told without asking the keyring."""
-    from toolsync.commands.key import uses
+    from toolsync.commands.keys.stored import uses
     from toolsync.secret.index import recorded
     from toolsync.secret.reference import file_of
 

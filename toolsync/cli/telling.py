@@ -8,10 +8,10 @@ import typer
 
 from toolsync import render
 from toolsync.cli.context import Json, Language, run, show
-from toolsync.commands.result import Result
 from toolsync.render import screen
 from toolsync.render.envelope import enveloped
 from toolsync.render.screen import Line
+from toolsync.result import Result
 
 if TYPE_CHECKING:
     from toolsync.commands.demo import Step

@@ -10,9 +10,9 @@ import typer
 from toolsync import render
 from toolsync.cli.asking import shown_and_done
 from toolsync.cli.context import Json, Plaintext, ProfileName, Tools, Yes, confirmed, run, show
-from toolsync.commands.planning import Plan, Wish
-from toolsync.commands.result import Message, Result
+from toolsync.planning.plans import Plan, Wish
 from toolsync.render import screen, undertaking
+from toolsync.result import Message, Result
 
 app = typer.Typer()
 
@@ -43,7 +43,7 @@ def apply(
     about; the gateway is pinged; then all files are written, or none. Consent to a copy of the key lasts until `undo`.
     """
     from toolsync.commands import apply as command
-    from toolsync.commands.recovering import begun_anew
+    from toolsync.commands.writing.recovering import begun_anew
 
     session = run.session()
     news = begun_anew(session) if new_memory else ()

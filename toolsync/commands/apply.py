@@ -8,19 +8,19 @@ from typing import Any
 
 from toolsync import memory as memories
 from toolsync import registry
-from toolsync.commands import forgetting
-from toolsync.commands.carry import carry_out, stop_at_unwritable
 from toolsync.commands.describe import described_file, described_tool, left_messages, skipped_message
-from toolsync.commands.environment import variable_of
-from toolsync.commands.fitting import remembered_tools
-from toolsync.commands.guarding import still_exposed, stop_at_exposed
+from toolsync.commands.environment.variables import variable_of
 from toolsync.commands.helper_check import helper_complaints, helper_failures
+from toolsync.commands.keys.turning import Unturned
 from toolsync.commands.pinging import Pinged, failures, ping_all, requests
-from toolsync.commands.planning import Plan, Wish, plan_apply
-from toolsync.commands.recovering import recovered
-from toolsync.commands.result import DONE, PROBLEM, REFUSED, Message, Result
-from toolsync.commands.turning import Unturned
+from toolsync.commands.writing import forgetting
+from toolsync.commands.writing.carry import carry_out, stop_at_unwritable
+from toolsync.commands.writing.recovering import recovered
 from toolsync.errors import DocumentError, FileError, PingFailedError, PlanRefusedError
+from toolsync.planning.fitting import remembered_tools
+from toolsync.planning.guarding import still_exposed, stop_at_exposed
+from toolsync.planning.plans import Plan, Wish, plan_apply
+from toolsync.result import DONE, PROBLEM, REFUSED, Message, Result
 from toolsync.session import Session
 from toolsync.value import frozen
 

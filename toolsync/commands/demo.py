@@ -10,16 +10,16 @@ from toolsync.commands import apply as applying
 from toolsync.commands import undo as undoing
 from toolsync.commands.diff import diff
 from toolsync.commands.init import Wanted, init, profile_table
-from toolsync.commands.key import set_key
+from toolsync.commands.keys.stored import set_key
 from toolsync.commands.pinging import run as ping
-from toolsync.commands.planning import Wish
-from toolsync.commands.profile import edit
-from toolsync.commands.result import PROBLEM, Message, Result
+from toolsync.commands.profiles.verbs import edit
 from toolsync.commands.status import status
 from toolsync.errors import PingFailedError, ToolsyncError
 from toolsync.loopback import LoopbackGateway
 from toolsync.masking import Secret
 from toolsync.paths import Places
+from toolsync.planning.plans import Wish
+from toolsync.result import PROBLEM, Message, Result
 from toolsync.secret.vault import MemoryVault
 from toolsync.session import Session
 from toolsync.value import frozen

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from toolsync.commands.guarding import readable, uncovered
-from toolsync.commands.planning import Plan, Skipped, ToolPlan
-from toolsync.commands.result import Level, Message
-from toolsync.commands.stores import Address, lost_rows
 from toolsync.difference import shown_value, unified
 from toolsync.document.keypath import spell
 from toolsync.masking import printable
 from toolsync.plan import Change, FilePlan
+from toolsync.planning.guarding import readable, uncovered
+from toolsync.planning.plans import Plan, Skipped, ToolPlan
+from toolsync.planning.stores import Address, lost_rows
+from toolsync.result import Level, Message
 from toolsync.secret.vault import Entry
 from toolsync.session import Session
 

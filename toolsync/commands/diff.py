@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from toolsync.commands.apply import described, plan_messages
-from toolsync.commands.guarding import exposed
-from toolsync.commands.planning import Wish, plan_apply
-from toolsync.commands.result import DONE, PROBLEM, REFUSED, Result
+from toolsync.planning.guarding import exposed
+from toolsync.planning.plans import Wish, plan_apply
+from toolsync.result import DONE, PROBLEM, REFUSED, Result
 from toolsync.session import Session
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from toolsync import causes
 from toolsync.causes import Cause, Language
-from toolsync.commands.result import Result
 from toolsync.errors import UsageError
 from toolsync.masking import on_one_line
 from toolsync.profile.wording import close
+from toolsync.result import Result
 
 
 def explain(slug: str | None, language: Language) -> Result:

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import toolsync
-from toolsync.commands.planning import Plan
-from toolsync.commands.result import Message
 from toolsync.masking import masked, on_one_line
+from toolsync.planning.plans import Plan
+from toolsync.result import Message
 from toolsync.secret.command import words
 from toolsync.secret.helper import helper_command, helper_problem, open_to_others
 from toolsync.secret.vault import MemoryVault

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from toolsync.address import addresses
-from toolsync.commands.profile_file import Edited, opened, saved, schema_laid_beside
+from toolsync.commands.profiles.file import Edited, opened, saved, schema_laid_beside
 from toolsync.document import equal
 from toolsync.errors import UsageError
 from toolsync.gateways import Gateway

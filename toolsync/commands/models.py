@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from toolsync.commands.headers import header_value
 from toolsync.commands.pinging import named, named_problem, network_of
-from toolsync.commands.result import DONE, REFUSED, Message, Result
 from toolsync.facts import facts
+from toolsync.planning.headers import header_value
 from toolsync.probe import PingRequest, list_models
+from toolsync.result import DONE, REFUSED, Message, Result
 from toolsync.session import Session
 
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 from toolsync.address import Dialect
 from toolsync.commands.describe import skipped_message
-from toolsync.commands.headers import header_value
 from toolsync.commands.helper_check import open_references
-from toolsync.commands.planning import Plan, ToolPlan, Wish, plan_ping
-from toolsync.commands.result import DONE, REFUSED, Message, Result
 from toolsync.masking import Secret
+from toolsync.planning.headers import header_value
+from toolsync.planning.plans import Plan, ToolPlan, Wish, plan_ping
 from toolsync.profile import Profile
+from toolsync.result import DONE, REFUSED, Message, Result
 from toolsync.session import Session
 from toolsync.value import frozen
 

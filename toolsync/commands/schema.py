@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from toolsync import resources
-from toolsync.commands.result import Result
 from toolsync.errors import UsageError
 from toolsync.masking import printable
+from toolsync.result import Result
 
 _ENVELOPE = "envelope"
 _SUFFIX = ".schema.json"

@@ -10,20 +10,21 @@ from typing import Any, Literal
 
 from toolsync import disk, document, registry, transaction
 from toolsync import memory as memories
-from toolsync.commands import entries, state_folder
 from toolsync.commands.describe import skipped_message
-from toolsync.commands.fitting import remembered_tools
-from toolsync.commands.guarding import exposed_since, readable
-from toolsync.commands.planning import Plan, Wish, plan_apply
-from toolsync.commands.result import DONE, PROBLEM, REFUSED, Message, Result
-from toolsync.commands.stores import Address, Shelves
+from toolsync.commands.writing import state_folder
 from toolsync.document import MISSING, Document, Source, Value, equal
 from toolsync.document.keypath import parse as parse_path
 from toolsync.document.keypath import spell
 from toolsync.errors import DocumentError, ProfileError, ToolsyncError, TransactionError
 from toolsync.masking import printable
 from toolsync.plan import stands
+from toolsync.planning import entries
+from toolsync.planning.fitting import remembered_tools
+from toolsync.planning.guarding import exposed_since, readable
+from toolsync.planning.plans import Plan, Wish, plan_apply
+from toolsync.planning.stores import Address, Shelves
 from toolsync.remembered import NOTHING, LayerMemory, Memory, Remembered
+from toolsync.result import DONE, PROBLEM, REFUSED, Message, Result
 from toolsync.session import Session
 from toolsync.transaction import journal as journals
 from toolsync.value import frozen

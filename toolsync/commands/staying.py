@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Literal
 
 from toolsync import disk
-from toolsync.commands.copies import copies
-from toolsync.commands.planning import Plan
-from toolsync.commands.profile_draft import left_behind
-from toolsync.commands.state_folder import other_files
-from toolsync.commands.stores import lost_rows
+from toolsync.commands.profiles.draft import left_behind
+from toolsync.commands.writing.state_folder import other_files
+from toolsync.planning.copies import copies
+from toolsync.planning.plans import Plan
+from toolsync.planning.stores import lost_rows
 from toolsync.profile.page import SCHEMA_FILE
 from toolsync.session import Session
 from toolsync.sharing import FOLDER

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from toolsync import registry
-from toolsync.commands import aside
-from toolsync.commands.result import DONE, PROBLEM, Message, Result
-from toolsync.commands.stores import has_its_store
 from toolsync.errors import TemplateError
 from toolsync.paths import candidates
+from toolsync.planning import aside
+from toolsync.planning.stores import has_its_store
+from toolsync.result import DONE, PROBLEM, Message, Result
 from toolsync.session import Session
 from toolsync.tool import FileRow, Tool
 

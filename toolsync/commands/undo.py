@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from toolsync import memory as memories
-from toolsync.commands import forgetting
 from toolsync.commands.apply import plan_messages
-from toolsync.commands.carry import carry_out, stop_at_unwritable
 from toolsync.commands.describe import described_file
-from toolsync.commands.fitting import remembered_tools
-from toolsync.commands.planning import Plan, plan_undo
-from toolsync.commands.recovering import recovered
-from toolsync.commands.result import Message, Result
+from toolsync.commands.writing import forgetting
+from toolsync.commands.writing.carry import carry_out, stop_at_unwritable
+from toolsync.commands.writing.recovering import recovered
 from toolsync.errors import DocumentError, FileError, PlanRefusedError, SecretError, StoreError, ToolsyncError
+from toolsync.planning.fitting import remembered_tools
+from toolsync.planning.plans import Plan, plan_undo
 from toolsync.remembered import Memory
+from toolsync.result import Message, Result
 from toolsync.session import Session
 
 

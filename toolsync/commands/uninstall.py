@@ -14,16 +14,17 @@ from typing import Any
 
 from toolsync import disk
 from toolsync import memory as memories
-from toolsync.commands import forgetting, planning, state_folder
 from toolsync.commands import undo as undoing
 from toolsync.commands.apply import plan_messages
 from toolsync.commands.describe import described_file
-from toolsync.commands.own_keys import OwnKeys, own_keys
-from toolsync.commands.result import DONE, PROBLEM, Message, Result
-from toolsync.commands.state_folder import INDEX, LOCK, MEMORY, NOTE
+from toolsync.commands.keys.own import OwnKeys, own_keys
 from toolsync.commands.staying import Staying, staying
+from toolsync.commands.writing import forgetting, state_folder
+from toolsync.commands.writing.state_folder import INDEX, LOCK, MEMORY, NOTE
 from toolsync.errors import ChangedError, SecretError
+from toolsync.planning import plans as planning
 from toolsync.remembered import vault_names
+from toolsync.result import DONE, PROBLEM, Message, Result
 from toolsync.session import Session
 from toolsync.transaction import lock
 from toolsync.transaction.journal import traces

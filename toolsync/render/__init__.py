@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from toolsync.commands.result import Message, Result
 from toolsync.errors import ToolsyncError
 from toolsync.masking import mask_key_shapes
 from toolsync.render.folding import cells
 from toolsync.render.screen import Line, sentence
+from toolsync.result import Message, Result
 
 if TYPE_CHECKING:
     from toolsync.causes import Language

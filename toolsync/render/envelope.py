@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from toolsync.commands.result import REFUSED, Message
 from toolsync.errors import InterruptedRunError, PingFailedError, ToolsyncError
 from toolsync.masking import mask_key_shapes, masked_data
+from toolsync.result import REFUSED, Message
 
 
 def envelope(

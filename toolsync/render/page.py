@@ -12,8 +12,8 @@ from html import escape
 from typing import Any
 
 from toolsync.bench.record import Record
-from toolsync.commands.bench_records import described
-from toolsync.commands.bench_report import MARK, Report, verdicts
+from toolsync.commands.bench.records import described
+from toolsync.commands.bench.report import MARK, Report, verdicts
 from toolsync.masking import mask_key_shapes, masked, on_one_line
 from toolsync.render import contrast, figures, measurement, page_style
 from toolsync.render.canvas import Figure

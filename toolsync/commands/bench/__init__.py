@@ -1,0 +1,1 @@
+"""`bench`: runs, their records, their comparison and its page."""

@@ -1,0 +1,1 @@
+"""`doctor`: why a tool does not get through."""

@@ -1,0 +1,107 @@
+"""How a tool stands to its profile, as far as it decides what mends the tool."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from toolsync import registry
+from toolsync.commands.environment.variables import by_variable
+from toolsync.commands.keys.holders import applied
+from toolsync.doctor.checks import saying
+from toolsync.doctor.look import Look
+from toolsync.doctor.model import Finding, Where
+from toolsync.doctor.remedy import OF_ADDRESS, Standing, is_about_key
+from toolsync.doctor.unasked import first_profile
+from toolsync.document import KeyPath, parse_path
+from toolsync.errors import ToolsyncError
+from toolsync.overlay import facts_named
+from toolsync.planning.delivery import ways
+from toolsync.profile import Profile
+
+
+def standing(look: Look, finding: Finding) -> Standing:
+    """How the tool stands to its profile, where the finding is what is to be mended."""
+    profile, address = look.world.profile, str(finding.values.get("address", ""))
+    has_profile = bool(look.world.profiles) or look.world.fault is not None
+    return Standing(
+        is_set=_is_set(look, finding.cause),
+        takes=frozenset(name for row in look.tool.files for name in facts_named(row.document.data)),
+        writes=_writes(look, finding.where),
+        is_agreed=is_agreed(look),
+        tools=_tools(look, profile) if profile is not None else (),
+        variable=_variable(look, profile) if profile is not None else "",
+        program=next(iter(look.tool.commands), ""),
+        environ=look.environ,
+        set_at=_set_at(look, profile) if profile is not None and profile.key.kind == "env" else "",
+        begin="" if has_profile else first_profile(look, address),
+        key=lambda: look.world.key,
+    )
+
+
+def _set_at(look: Look, profile: Profile) -> str:
+    """The line that most likely set the variable of the profile's key: one that is set here."""
+    line = look.world.set_at(profile.key.name) if look.world.session.places.environ.get(profile.key.name) else None
+    if line is None or line.kind != "shell":
+        return ""
+    return f"{look.world.session.shown(line.file)}:{line.line}"
+
+
+def _is_set(look: Look, cause: str) -> bool:
+    """Whether the tool has what the profile wants, so that applying it again would change nothing."""
+    if is_about_key(cause) and look.effective.credentials:
+        own = look.world.key
+        return all(one.kind == "command" or one.value == own for one in look.effective.credentials)
+    questions = ("base_url",) if cause in OF_ADDRESS else ("base_url", "model")
+    return all(
+        saying.same(question, getattr(look.effective, question), look.wanted[question])
+        for question in questions
+        if question in look.wanted
+    )
+
+
+def _writes(look: Look, where: Where | None) -> bool:
+    """Whether toolsync sets, or takes out, what stands there; a default of the tool's own stands nowhere."""
+    if where is None or not where.layer or where.layer == "environment":
+        return where is None
+    one = next((one for one in look.layers if one.layer.name == where.layer), None)
+    mount = parse_path(one.layer.at) if one is not None and one.layer.at else ()
+    overlay = one.layer.overlay if one is not None else ""
+    paths = [*(edit.path for edit in look.edits.get(overlay, ())), *_of_key(look, overlay)]
+    slot = parse_path(where.slot)
+    return any((*mount, *path) == slot[: len(mount) + len(path)] for path in paths)
+
+
+def _of_key(look: Look, overlay: str) -> Iterator[KeyPath]:
+    """Where the overlay puts the key, in whichever way: which of them is taken is decided where it is applied."""
+    for row in look.tool.files:
+        for path, _ in row.document.leaves() if overlay and row.overlay == overlay else ():
+            value = row.document.get(path)
+            if isinstance(value, str) and value.startswith("<key_"):
+                yield path
+
+
+def is_agreed(look: Look) -> bool:
+    """Whether the tool's file may hold a copy of the key, or holds none."""
+    profile = look.world.profile
+    if profile is None or profile.plaintext != "ask" or look.world.memory.copies.get(look.tool.name) == profile.name:
+        return True
+    try:
+        return next(iter(ways(look.tool, profile)), "") != "plaintext"
+    except ToolsyncError:  # a way that the tool does not have, which `apply` says
+        return True
+
+
+def _tools(look: Look, profile: Profile) -> tuple[str, ...]:
+    """The tools that are set to the profile."""
+    known = registry.tools(look.world.session.config.parent)
+    return tuple(sorted(applied(look.world.memory, known).get(profile.name, ())))
+
+
+def _variable(look: Look, profile: Profile) -> str:
+    """The variable that the tool's settings name for the key, as toolsync writes them."""
+    try:
+        is_so = by_variable(profile, look.tool)
+    except ToolsyncError:
+        return ""
+    fact = look.world.facts(look.tool.name).get("key_variable") if is_so else None
+    return str(fact.value) if fact is not None else ""

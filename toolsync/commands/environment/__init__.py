@@ -1,0 +1,1 @@
+"""The key by environment: `env`, `exec`, `hook`."""

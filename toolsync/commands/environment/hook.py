@@ -1,0 +1,58 @@
+"""`hook`: which programs a shell is to run through `exec`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from toolsync import memory as memories
+from toolsync import registry
+from toolsync.commands.environment.variables import by_itself, here, takes
+from toolsync.errors import ToolsyncError, UsageError
+from toolsync.planning.fitting import remembered_tools
+from toolsync.session import Session
+from toolsync.tool import Tool
+
+
+def wrapped(session: Session, name: str | None, tools: Sequence[str] = ()) -> dict[str, tuple[str, ...]]:
+    """The command line for each program: by this very interpreter, whatever `PATH` and `PYTHON*` say later.
+
+    Args:
+        session: the machine.
+        name: the profile; None: the one that is active when the program is called.
+        tools: whose programs; none: those on this machine that variables lead to the gateway, alone or with their
+            own files as they were applied. Others would not be started, and are their user's own affair.
+
+    Raises:
+        ProfileError: there is no such profile.
+        UsageError: a tool is unknown, has no program or takes nothing; or there is none at all.
+    """
+    profile, known = session.profiles().get(name), registry.tools(session.config.parent)
+    found = [registry.named(known, tool) for tool in dict.fromkeys(tools)] or _led(
+        session, here(session, profile, known)
+    )
+    idle = [tool for tool in found if not (tool.commands and takes(session, profile, tool))]
+    if idle:
+        text = f"{idle[0].title} takes nothing from its environment as profile '{profile.name}' has it"
+        raise UsageError(text, hint=f"`toolsync apply --tool {idle[0].name}` sets it by its own files.")
+    if not found:
+        raise UsageError(
+            f"no tool on PATH takes anything from its environment, as '{profile.name}' has it and tools are applied",
+            hint="`--tool NAME` names one all the same; the others are set by `toolsync apply`.",
+        )
+    return {program: _line(session, name, program) for tool in found for program in tool.commands}
+
+
+def _led(session: Session, tools: Sequence[Tool]) -> list[Tool]:
+    """Those that go to the gateway once they are given the variables."""
+    try:
+        applied = remembered_tools(memories.read(memories.path_in(session.state)))
+    except ToolsyncError:  # what writes says so; a shell starts all the same
+        applied = set()
+    return [tool for tool in tools if by_itself(tool) or tool.name in applied]
+
+
+def _line(session: Session, profile: str | None, program: str) -> tuple[str, ...]:
+    """No `--tool`: what has come to need nothing since, or is switched off, is to run all the same."""
+    config = ("-I", "-m", "toolsync", "--config", str(session.config))
+    named = () if profile is None else ("--profile", profile)
+    return (str(session.python), *config, "exec", *named, "--", program)

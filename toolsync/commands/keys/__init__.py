@@ -1,0 +1,1 @@
+"""The commands about keys: kept, listed, turned over."""

@@ -1,0 +1,233 @@
+"""`key rotate`: a new key, asked of the gateway first, then in the keyring and in every place that holds a copy."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
+
+from toolsync import memory as memories
+from toolsync import registry
+from toolsync.commands.keys.holders import applied, holders, users
+from toolsync.commands.keys.stored import named
+from toolsync.commands.keys.stray import Stray, strays
+from toolsync.commands.keys.turning import Change
+from toolsync.commands.pinging import requests
+from toolsync.commands.writing.carry import stop_at_unwritable
+from toolsync.commands.writing.recovering import recovered
+from toolsync.errors import KeyMissingError, PlanRefusedError, UsageError
+from toolsync.masking import Secret, on_one_line
+from toolsync.plan import FilePlan
+from toolsync.planning.guarding import stop_at_exposed
+from toolsync.planning.plans import Plan, Wish, plan_apply, plan_ping
+from toolsync.planning.tracing import Notice
+from toolsync.profile import KeyRef, Profile, Profiles
+from toolsync.secret import former
+from toolsync.secret.vault import Entry
+from toolsync.session import Session
+from toolsync.value import frozen
+
+DAYS = 7.0
+"""For how long the key that was replaced is kept, unless somebody says otherwise."""
+
+_WAIT_SECONDS = 10.0
+
+
+@frozen
+class Order:
+    """What a person asked for.
+
+    Attributes:
+        name: of the key in the keyring.
+        new: what it is to be; None: the key from before.
+        days: for how long the one that it replaces is kept.
+        profile: the one that was named, if it is one; it is tried even if it is not applied.
+    """
+
+    name: str
+    new: Secret | None
+    days: float = DAYS
+    profile: str | None = None
+
+
+@frozen
+class Rotation:
+    """Everything that one rotation would do.
+
+    Attributes:
+        session: the machine, on which the key is the new one already.
+        change: what becomes of the key.
+        old: the key in use; None where there is none.
+        profiles: those that use the key, and are in use.
+        files: what becomes of the files and rows that hold a copy.
+        asked: for each profile, the tools whose requests are tried.
+        news: what a person should know of an earlier run.
+    """
+
+    session: Session
+    change: Change
+    old: Secret | None
+    profiles: tuple[Profile, ...]
+    files: Plan
+    asked: tuple[Plan, ...]
+    news: tuple[Notice, ...] = ()
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether the keyring holds the key already, and every copy is of it."""
+        return self.old == self.change.new and self.files.is_nothing
+
+    @property
+    def reference(self) -> KeyRef:
+        """The key, as profiles name it."""
+        return KeyRef("keyring", self.change.name)
+
+
+def rotated_name(session: Session, profile: str | None) -> str:
+    """The key of the profile, by its name in the keyring; or one that profiles name, as `keyring:NAME` or in a header.
+
+    Raises:
+        ProfileError, FileError: there is no such profile.
+        UsageError: its key is kept elsewhere; says how it is replaced there.
+    """
+    profiles = session.profiles()
+    key = KeyRef("keyring", (profile or "").removeprefix("keyring:"))
+    if profile not in profiles.names and key in named(profiles.profiles):
+        return key.name
+    found = profiles.get(profile)
+    if found.key.kind == "keyring":
+        return found.key.name
+    there = _ELSEWHERE[found.key.kind].format(name=found.key.name, profile=found.name)
+    raise UsageError(
+        f"the key of profile '{found.name}' is not in the keyring, but comes from {found.key}",
+        hint=f"{there} Then `toolsync ping -p {found.name}` tries it, and `toolsync apply -p {found.name}` writes it "
+        "wherever a copy stands. Revoke the old key after that.",
+    )
+
+
+_ELSEWHERE = {
+    "env": "Set ${name} to the new key where it is set now, and open a new shell.",
+    "command": "Replace the key where that command finds it.",
+    "age": "`toolsync key set {profile}` replaces it in its file.",
+    "systemd": "Replace the credential '{name}' where the service's unit loads it from, and restart the service.",
+}
+
+
+def _former_key(session: Session, name: str) -> Secret:
+    """The key to which `--back` goes: the one that was replaced, or that a `--back` cut short was going to."""
+    vault = session.open_vault()
+    known, now = former.read(session.state, name, vault), vault.get(name)
+    put = vault.get(known.going) if known.going else None
+    is_reached = put is not None and put != now
+    target = now if is_reached and known.is_back else put if is_reached else vault.get(known.entry or name)
+    if target is None or not (known.entry or known.going):
+        raise KeyMissingError(
+            f"the keyring keeps no key that keyring:{name} has replaced",
+            hint="It is kept until its time is over, or `toolsync key forget`. `toolsync key rotate` takes any key.",
+        )
+    if target == now and not known.going:
+        raise KeyMissingError(
+            f"keyring:{name} holds the key from before already: another command put it there, and kept none",
+            hint="`toolsync key rotate` takes any key; `toolsync apply` puts this one wherever a copy stands.",
+        )
+    return target
+
+
+def plan(session: Session, order: Order) -> Rotation:
+    """What a rotation would do, an interrupted change ended first; nobody is asked yet.
+
+    Raises:
+        KeyMissingError: there is no key from before.
+        ProfileError: a profile that is in use cannot be had from its shared file.
+        SecretError: the keyring does not answer.
+        DocumentError, FileError: a file with a copy cannot be read or written; names it.
+        PlanRefusedError: the result would do harm.
+    """
+    news = recovered(session)
+    new = order.new or _former_key(session, order.name)
+    change = Change(order.name, new, order.days, is_back=order.new is None)
+    reference = KeyRef("keyring", change.name)
+    old = session.open_vault().get(change.name)
+    fresh = replace(session, secrets={**session.secrets, reference: change.new})
+    snapshot = memories.seen(memories.path_in(session.state))
+    memory = memories.parsed(snapshot)
+    known, profiles = registry.tools(session.config.parent), session.profiles()
+    held, set_now = holders(memory, known), applied(memory, known)
+    asked_for = order.profile if order.profile in profiles.names else None
+    in_use = {profiles.get(asked_for).name, memory.profile, *set_now}
+    for name in profiles.missing.keys() & in_use:  # whose tools may have this key, and would be left on the old one
+        raise profiles.missing[name]
+    using = tuple(one for one in users(reference, profiles.profiles) if one.name in in_use)
+    if old is not None and old != new:
+        _stop_at_strays(session, strays(session, memory, known, old, {one.name for one in using}), profiles)
+    files = _together([plan_apply(fresh, Wish(one.name, held[one.name])) for one in using if one.name in held])
+    files = replace(files or Plan(None, (), (), {}, (), memory), memory_sha256=snapshot.sha256)
+    stop_at_exposed(fresh, files.files)
+    stop_at_unwritable(files)
+    wishes = (Wish(one.name, set_now.get(one.name, ())) for one in using)
+    asked = tuple(asking for wish in wishes if (asking := _asking(fresh, wish)) is not None)
+    for asking in asked:
+        requests(fresh, asking)
+    return Rotation(fresh, change, old, using, files, asked, news)
+
+
+def _stop_at_strays(session: Session, found: Sequence[Stray], profiles: Profiles) -> None:
+    """Let a key pass of which every copy is rewritten.
+
+    Raises:
+        PlanRefusedError: some would stay the old one; names them, and what sees to each.
+    """
+    if not found:
+        return
+    places = dict.fromkeys(f"{session.shown(one.place)} ({on_one_line(one.tool)})" for one in found)
+    text = "copies of the key would stay the old one, for no profile with this key sets them any more"
+    raise PlanRefusedError(f"{text}: {', '.join(places)}; nothing was changed", hint=_seeing_to(found, profiles))
+
+
+def _seeing_to(found: Sequence[Stray], profiles: Profiles) -> str:
+    """The commands that leave no stray copy."""
+    commands: dict[tuple[str, ...], dict[str, None]] = {}
+    for one in found:
+        named = ("-p", one.profile) if one.profile in profiles.names else ()
+        commands.setdefault(("apply", *named) if one.profile else ("undo",), {})[one.tool] = None
+    lines = (
+        (*command, *(word for tool in tools for word in (("--tool", tool) if command[0] == "apply" else (tool,))))
+        for command, tools in commands.items()
+    )
+    told = " and ".join(f"`{shlex.join(('toolsync', *line))}`" for line in lines)
+    return f"{told} first, then this again."
+
+
+def _asking(session: Session, wish: Wish) -> Plan | None:
+    """Whose requests are tried: of the tools that are set to the profile, else of all that are here; None for none."""
+    try:
+        return plan_ping(session, wish)
+    except UsageError:
+        return None
+
+
+def _together(plans: Sequence[Plan]) -> Plan | None:
+    """The plans as one.
+
+    Raises:
+        PlanRefusedError: two of them want different things of one file.
+    """
+    if not plans:
+        return None
+    files: dict[str, FilePlan] = {}
+    for file in (file for one in plans for file in one.everything):
+        if files.setdefault(file.path, file).after != file.after:
+            raise PlanRefusedError(
+                f"{file.path} is to be two things to two profiles that use the key",
+                hint="Run `toolsync apply` for each of them, then this again.",
+            )
+    return replace(
+        plans[0],
+        tools=tuple(tool for one in plans for tool in one.tools),
+        files=tuple(file for file in files.values() if not isinstance(file.path, Entry)),
+        entries=tuple(file for file in files.values() if isinstance(file.path, Entry)),
+        snapshots={path: snapshot for one in plans for path, snapshot in one.snapshots.items()},
+        skipped=tuple(skipped for one in plans for skipped in one.skipped),
+        shelves=tuple(shelf for one in plans for shelf in one.shelves),
+        asides=tuple(dict.fromkeys(aside for one in plans for aside in one.asides)),
+    )

@@ -1,0 +1,244 @@
+"""`key rotate` carried out: the gateway asked, key and copies replaced, and looked at what the tools send then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import datetime
+from typing import Any
+
+from toolsync import memory as memories
+from toolsync import registry
+from toolsync.commands.describe import described_file, described_tool, left_messages, skipped_message
+from toolsync.commands.keys.holders import applied
+from toolsync.commands.keys.rotate import Rotation
+from toolsync.commands.keys.sending import sent
+from toolsync.commands.keys.turning import Turn, forget
+from toolsync.commands.leaks.leftover import Left, leftovers, said
+from toolsync.commands.pinging import Pinged, failures, ping_all
+from toolsync.commands.writing import forgetting
+from toolsync.commands.writing.carry import carry_out
+from toolsync.doctor.remedy import is_about_key
+from toolsync.document.keypath import spell
+from toolsync.errors import ChangedError, PingFailedError, SecretError, ToolsyncError
+from toolsync.masking import Secret, on_one_line, printable
+from toolsync.planning.guarding import still_exposed, stop_at_exposed
+from toolsync.remembered import ANYTHING
+from toolsync.result import DONE, PROBLEM, Message, Result
+from toolsync.secret import former
+from toolsync.transaction import lock
+
+_WAIT_SECONDS = 10.0
+
+
+def messages(rotation: Rotation) -> Iterator[Message]:
+    """What a person should know before it is carried out."""
+    yield from (Message("warning", notice.text, notice.hint) for notice in (*rotation.news, *rotation.files.notices))
+    yield from (skipped_message(skipped, "warning", "problem") for skipped in rotation.files.skipped)
+    yield from left_messages(rotation.session, rotation.files)
+    yield from _beside(rotation)
+    if not rotation.asked:
+        yield Message("warning", "no tool that uses this key is found here, so the gateway is not asked about it")
+
+
+def _beside(rotation: Rotation) -> Iterator[Message]:
+    """That files with a copy get more than the key, where the profile or they were changed since they were applied."""
+    for file in rotation.files.files:
+        layers = file.memory.layers if file.memory else ()
+        stamps = {value.path for layer in layers for value in layer.values if value.after == ANYTHING}
+        paths = {spell(change.path) for change in file.changes if not change.secret} - stamps
+        if paths:
+            text = f"{rotation.session.shown(file.path)} gets more than the key: {printable(', '.join(sorted(paths)))}"
+            yield Message("warning", text, "It is what `toolsync apply` would set there too.")
+
+
+def execute(rotation: Rotation, *, ping: bool = True) -> Result:
+    """Ask the gateway, replace the key and its copies, and look what the tools send then.
+
+    Raises:
+        PingFailedError: the gateway does not take the new key, and nothing was changed.
+        ChangedError, ExposedKeyError: something changed since it was planned, and nothing was written.
+        FileError, TransactionError, StoreError, SecretError: it cannot be done, and the old key stays in use.
+    """
+    session, change = rotation.session, rotation.change
+    stop_at_exposed(session, rotation.files.files)
+    pinged = _tried(rotation) if ping else ()
+    known, what = registry.tools(session.config.parent), described(rotation)
+    turn = _turned(rotation)
+    memory = memories.read(memories.path_in(session.state))
+    set_now = {name: [known[tool] for tool in sorted(tools)] for name, tools in applied(memory, known).items()}
+    owners = [profile for profile in rotation.profiles if profile.key == rotation.reference]
+    after = tuple(
+        one
+        for profile in owners
+        for one in sent(session, profile, set_now.get(profile.name, ()), change.new, ping=ping)
+    )
+    old = rotation.old if rotation.old != change.new else _replaced(rotation)
+    left = leftovers(session, memory, old) if old is not None else Left()
+    forgotten = _forgotten_at_once(rotation, turn)
+    said = (
+        *messages(rotation),
+        *(Message("problem" if one.is_problem else "warning", one.text, one.hint) for one in after if one.text),
+        *_left_messages(left),
+        *_turn_messages(turn),
+        *forgetting.tidied(session),
+        *still_exposed(session, rotation.files.files),
+        *_farewell(rotation, turn, is_well=not (left.read or any(one.is_problem for one in after))),
+    )
+    data = {
+        **what,
+        "changed": rotation.old != change.new,
+        "written": sum(file.is_change for file in rotation.files.everything),
+        "pings": [one.data() for one in pinged],
+        "sent": [one.data() for one in after],
+        "left": [{"where": one.where, "lines": list(one.lines), "copy": one.is_copy} for one in left.places],
+        "kept_until": None if forgotten or not turn.kept.entry else turn.kept.until,
+    }
+    return Result("key rotate", data, said, PROBLEM if any(one.level == "problem" for one in said) else DONE)
+
+
+def _replaced(rotation: Rotation) -> Secret | None:
+    """The key that the one in use has replaced earlier: a rotation that is run again looks for what is left of it."""
+    session, name = rotation.session, rotation.change.name
+    with suppress(SecretError):
+        vault = session.open_vault()
+        entry = former.read(session.state, name, vault).entry
+        key = vault.get(entry) if entry else None
+        return key if key != rotation.change.new else None
+    return None
+
+
+def described(rotation: Rotation) -> dict[str, Any]:
+    """The plan as data."""
+    session, change = rotation.session, rotation.change
+    served = [tool for asking in rotation.asked for tool in asking.tools]
+    asking = [tool for tool in served if tool.delivery and tool.delivery.way == "command"]
+    variables = [str(t.facts["key_variable"].value) for t in served if t.delivery and t.delivery.way == "env"]
+    return {
+        "name": change.name,
+        "back": change.is_back,
+        "backend": session.open_vault().backend,
+        "profiles": [profile.name for profile in rotation.profiles],
+        "files": [described_file(session, file, rotation.files.memory.key) for file in rotation.files.everything],
+        "tools": [described_tool(tool, session) for tool in rotation.files.tools],
+        "asking": sorted({tool.tool.title for tool in asking}),
+        "variables": sorted(set(variables)),
+    }
+
+
+def _tried(rotation: Rotation) -> tuple[Pinged, ...]:
+    """The new key, asked about in every dialect in use.
+
+    Raises:
+        PingFailedError: it is not taken everywhere.
+    """
+    pinged = tuple(one for asking in rotation.asked for one in ping_all(rotation.session, asking))
+    failed = list(failures(pinged))
+    if failed:
+        which = "the key from before" if rotation.change.is_back else "the new key"
+        cause = next(one.ping.cause for one in pinged if one.problem)
+        hint = "" if is_about_key(cause) else f"{failed[0].hint} `--no-ping` replaces the key without asking. "
+        raise PingFailedError(
+            "\n".join(one.text for one in failed),
+            hint=f"{hint}This was asked with {which}. Nothing was changed: the key in use stays.",
+            cause=cause,
+        )
+    return pinged
+
+
+def _turned(rotation: Rotation) -> Turn:
+    """The key and its copies replaced."""
+    turn = Turn(rotation.session, rotation.change)
+    try:
+        if not rotation.files.is_nothing:
+            carry_out(rotation.session, rotation.files, rotation.files.memory, turn)
+        if not turn.is_made:
+            _turn_alone(rotation, turn)
+    except ToolsyncError as error:
+        if turn.problem:
+            error.hint = f"{error.hint} The keyring could not be put back either ({turn.problem}): {_HALF}".strip()
+        raise
+    return turn
+
+
+_HALF = "it may hold the new key while files hold the old one. Both are good; `toolsync key rotate --back` ends it."
+
+
+def _turn_alone(rotation: Rotation, turn: Turn) -> None:
+    """The key replaced where no file is.
+
+    Raises:
+        ChangedError: there may be one by now.
+    """
+    state = rotation.session.state
+    with lock.held(state, _WAIT_SECONDS):
+        if memories.seen(memories.path_in(state)).sha256 != rotation.files.memory_sha256:
+            raise ChangedError("what is applied was changed meanwhile", hint="Run the command again.")
+        try:
+            turn.prepare()
+        except BaseException:
+            turn.take_back()
+            raise
+        turn.finish()
+
+
+def _forgotten_at_once(rotation: Rotation, turn: Turn) -> bool:
+    """Whether the key that was replaced is not kept at all, as was asked for."""
+    if rotation.change.days > 0 or not turn.kept.entry:
+        return False
+    try:
+        return forget(rotation.session, rotation.change.name)
+    except ToolsyncError as error:
+        turn.problem = error.message
+        return False
+
+
+def _turn_messages(turn: Turn) -> Iterator[Message]:
+    if turn.problem:
+        text = f"what was kept of the rotation before is still in the keyring: {turn.problem}"
+        yield Message("warning", text, "The next rotation removes it, and so does `toolsync key forget`.")
+
+
+def _left_messages(left: Left) -> Iterator[Message]:
+    if left.read:
+        text = f"the old key still stands in {said(left.read)}"
+        yield Message("problem", text, "toolsync did not write it there: put the new key there, or take it out.")
+    if left.copies:
+        yield Message("warning", f"copies, logs and histories that no tool reads hold the old key: {said(left.copies)}")
+    if left.missed:
+        text = f"the old key was not looked for everywhere: {on_one_line(', '.join(left.missed))}"
+        yield Message("warning", text, "`toolsync check` says why.")
+
+
+def _farewell(rotation: Rotation, turn: Turn, *, is_well: bool) -> Iterator[Message]:
+    """When the old key may go, and how long there is a way back."""
+    if rotation.old is None or rotation.old == rotation.change.new:
+        return
+    name = rotation.change.name
+    changed = {change.tool for file in rotation.files.everything if file.is_change for change in file.changes}
+    for tool in rotation.files.tools:
+        if tool.tool.name in changed and tool.tool.reload:
+            yield Message("note", f"{tool.tool.title}: {tool.tool.reload}")
+    wait = "" if is_well else "what is named above is mended and "
+    old = "other key, which was in use until now," if rotation.change.is_back else "old key"
+    text = (
+        f"Revoke the {old} at the gateway once {wait}what was started before has been restarted; until then both serve."
+    )
+    way = f"`toolsync key rotate {_named(rotation)}--back` goes back"
+    until = f"{way} until {_day(turn.kept.until)}, or until `toolsync key forget {name}`." if turn.kept.entry else ""
+    yield Message("note", text, until if rotation.change.days > 0 else "")
+    if rotation.session.places.platform == "darwin":  # `keyring` removes the item and makes it anew
+        yield Message("note", "macOS asks once more whether tools may read the key: it forgets that with the old one.")
+
+
+def _named(rotation: Rotation) -> str:
+    """The profile, as the command line names it."""
+    owner = next((one.name for one in rotation.profiles if one.key == rotation.reference), str(rotation.reference))
+    return f"{owner} " if rotation.profiles else ""
+
+
+def _day(moment: str) -> str:
+    try:
+        return datetime.fromisoformat(moment).date().isoformat()
+    except ValueError:
+        return "its time is over"

@@ -1,0 +1,189 @@
+"""`key uses`: who holds a key, and who asks for it; places only, never a value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Literal
+
+from toolsync import memory as memories
+from toolsync import registry
+from toolsync.commands.keys.holders import profile_of, users
+from toolsync.commands.keys.stored import uses
+from toolsync.commands.keys.stray import settings_now
+from toolsync.commands.leaks.leftover import leftovers
+from toolsync.document import MISSING, Document
+from toolsync.document.keypath import parse as parse_path
+from toolsync.document.keypath import spell
+from toolsync.errors import SecretError, ToolsyncError, UsageError
+from toolsync.masking import Secret, printable
+from toolsync.planning.fitting import ToolPlan, Wish, remembered_tools
+from toolsync.planning.plans import plan_ping
+from toolsync.planning.stores import Address
+from toolsync.profile import KeyRef, Profile
+from toolsync.registry import Known
+from toolsync.remembered import NOTHING, LayerMemory, Memory, Remembered, mark
+from toolsync.result import DONE, PROBLEM, Message, Result
+from toolsync.secret import former
+from toolsync.secret.vault import Entry
+from toolsync.session import Session
+from toolsync.value import frozen
+
+Kind = Literal["helper", "variable", "copy", "row", "entry", "other key", "shell", "found", "other copy"]
+
+
+@frozen
+class Use:
+    """One place.
+
+    Attributes:
+        kind: `helper` runs `key print`, `variable` reads one from its environment, `copy`, `row` and `entry` hold the
+            key in a file, a database and the keyring, `other key` holds another where a copy was written, `shell` is a
+            variable of this shell's; `found` and `other copy` hold it, and toolsync did not write it there.
+        who: the tool, for people; "" for none.
+        where: the file, the variable or the entry.
+        path: where in the file, or its lines.
+    """
+
+    kind: Kind
+    who: str
+    where: str
+    path: str = ""
+
+
+def key_uses(session: Session, reference: KeyRef) -> Result:
+    """Every place that holds the key or asks for it, as far as toolsync knows or can find out.
+
+    Raises:
+        ProfileError, FileError, MemoryFileError: profiles or memory cannot be read.
+    """
+    profiles = session.profiles().profiles
+    known, memory = registry.tools(session.config.parent), memories.read(memories.path_in(session.state))
+    key, problem = _key(session, reference)
+    using = users(reference, profiles)
+    known_uses = list(_known_uses(session, using, known, memory, key))
+    found = list(_found(session, memory, key, known_uses)) if key else []
+    entries = former.noted(session.state) if reference.kind == "keyring" else {}
+    kept = entries.get(reference.name)
+    data = {
+        "key": str(reference),
+        "profiles": [{"profile": name, "role": role} for name, role in uses(reference, profiles).items()],
+        "uses": [vars(one) for one in (*known_uses, *found)],
+        "kept_until": kept.until if kept and kept.entry else None,
+    }
+    return Result("key uses", data, problem, PROBLEM if problem else DONE)
+
+
+def _key(session: Session, reference: KeyRef) -> tuple[Secret | None, tuple[Message, ...]]:
+    try:
+        return session.secret(reference), ()
+    except SecretError as error:
+        text = f"{error.message}; so nobody can tell where else it stands, or whether a copy is of it"
+        return None, (Message("problem", text, error.hint),)
+
+
+def _known_uses(
+    session: Session, using: tuple[Profile, ...], known: Known, memory: Memory, key: Secret | None
+) -> Iterator[Use]:
+    """What toolsync set itself."""
+    served = {profile.name: _served(session, profile, remembered_tools(memory)) for profile in using}
+    for real, file in memory.files.items():
+        for layer in file.layers:
+            tools = served.get(profile_of(memory, known, real, layer))
+            if tools is None or layer.tool not in known:
+                continue
+            place = Address.parse(real) if known[layer.tool].store else None
+            where = session.shown(str(place.row) if place else Path(real))
+            title = known[layer.tool].title
+            if layer.holds_key:
+                paths = _paths(layer, memory, key)
+                now = settings_now(Path(real), known[layer.tool], layer) if place is None else None
+                is_row = place is not None
+                held = ((_kind(now, path, key, is_row=is_row), path) for path in paths)
+                yield from (Use(kind, title, where, path) for kind, path in held if kind)
+            elif any(value.secret and value.after != NOTHING for value in layer.values) and layer.tool in tools:
+                yield from _asking(tools[layer.tool], where, place.app if place else "")
+    for name, file in memory.entries.items():
+        value = _value(session, name)
+        for layer in file.layers if value else ():
+            if layer.tool in known and profile_of(memory, known, name, layer) in served:
+                yield Use(
+                    "entry" if key is None or value == key else "other key", known[layer.tool].title, printable(name)
+                )
+
+
+def _value(session: Session, name: str) -> Secret | None:
+    """What the entry holds; None where that cannot be had, as nothing can then."""
+    with suppress(SecretError):
+        return session.open_vault().get(Entry(name))
+    return None
+
+
+def _kind(now: Document | None, path: str, key: Secret | None, *, is_row: bool) -> Kind | None:
+    """What stands where a copy was written: that, a key that somebody put there since, or nothing any more."""
+    if now is None:
+        return "row" if is_row else "copy"
+    found = now.get(parse_path(path))
+    if found is MISSING:
+        return None
+    return "copy" if key is None or key.reveal() in str(found) else "other key"
+
+
+def _served(session: Session, profile: Profile, tools: Iterable[str]) -> Mapping[str, ToolPlan | None]:
+    """The tools as the profile serves them; None for one that gets a copy of a key which cannot be had."""
+    try:
+        return {tool.tool.name: tool for tool in plan_ping(session, Wish(profile.name)).tools}
+    except UsageError:  # no tool is found here
+        return {}
+    except SecretError:
+        found: dict[str, ToolPlan | None] = dict.fromkeys(tools)
+        for name in tools:
+            with suppress(ToolsyncError):
+                found |= {tool.tool.name: tool for tool in plan_ping(session, Wish(profile.name, (name,))).tools}
+        return found
+
+
+def _paths(layer: LayerMemory, memory: Memory, key: Secret | None) -> Iterator[str]:
+    """Where the key stands by itself; where it is a part of something longer, the whole of that."""
+    secret = [value for value in layer.values if value.secret and value.after != NOTHING]
+    alone = [value for value in secret if _is_key(value, memory, key)]
+    yield from (printable(spell(parse_path(value.path))) for value in alone or secret)
+
+
+def _is_key(value: Remembered, memory: Memory, key: Secret | None) -> bool:
+    return key is not None and value.after == mark(key.reveal(), memory.key)
+
+
+def _asking(tool: ToolPlan | None, where: str, app: str) -> Iterator[Use]:
+    """How the key is asked for; by a row, as its app's own tool does."""
+    if tool is None:
+        return
+    names = dict.fromkeys(row.of for row in tool.tool.files if row.of in tool.of and row.app == app)
+    for held in [tool.of[name] for name in names] if tool.of else [tool]:
+        way = held.delivery.way if held.delivery else ""
+        if way == "command" and held.profile:
+            yield Use("helper", tool.tool.title, where, f"toolsync key print {held.profile.name}")
+        if way == "env":
+            yield Use("variable", tool.tool.title, where, f"${held.facts['key_variable'].value}")
+
+
+def _found(session: Session, memory: Memory, key: Secret, listed: list[Use]) -> Iterator[Use]:
+    """Where it stands beside."""
+    places = {Address.parse(real).path if _is_part(real) else Path(real) for real in memory.files}
+    ours = {session.shown(path) for path in places} & {_file(use) for use in listed}
+    for one in leftovers(session, memory, key).places:
+        lines = ", ".join(map(str, one.lines))
+        if one.where.startswith("$"):
+            yield Use("shell", "", one.where)
+        elif one.where not in ours:
+            yield Use("other copy" if one.is_copy else "found", "", one.where, f"line {lines}" if lines else "")
+
+
+def _is_part(real: str) -> bool:
+    return not Path(real).exists() and Address.parse(real).path.is_file()
+
+
+def _file(use: Use) -> str:
+    """The file of a use; of a row, its container."""
+    return use.where.rpartition("#")[0] if use.kind == "row" else use.where

@@ -1,0 +1,1 @@
+"""`check`: where a key lies in clear, and what becomes of it."""

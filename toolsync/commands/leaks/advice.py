@@ -1,0 +1,75 @@
+"""What to do about a key that lies in clear, in a sentence or two."""
+
+from __future__ import annotations
+
+import shlex
+
+from toolsync.commands.leaks.exposing import real_path
+from toolsync.commands.leaks.looking import Finding
+from toolsync.gitguard.repository import WorkTree, enclosing
+from toolsync.keyref import PREFIXES
+from toolsync.masking import on_one_line
+from toolsync.session import Session
+
+
+def advice(session: Session, one: Finding) -> str:
+    """What a person should do."""
+    if one.is_agreed:
+        return ""
+    return " ".join(filter(None, (_away(session, one), _replaced(one))))
+
+
+def _away(session: Session, one: Finding) -> str:
+    """How it comes away from there."""
+    if one.kind == "staged":
+        return "Take it out, and `git add` the file again."
+    if "history" in one.exposed:
+        return "It stays in the repository's history, and in every clone."
+    if "tracked" in one.exposed:
+        command = on_one_line(shlex.join(["git", *_removal(one)]))
+        return f"Take it out and commit that; `{command}` makes git forget a file that is yours alone."
+    if "copied" in one.exposed:
+        return f"`{on_one_line(shlex.join(['chezmoi', 'forget', str(one.file)]))}` removes the copy."
+    return _by_kind(session, one)
+
+
+def _removal(one: Finding) -> tuple[str, ...]:
+    """What makes git forget a file, from any folder."""
+    real = real_path(one.file) or one.file
+    root = next(iter(enclosing(real)), None)
+    tree = one.tree or (WorkTree(root) if root else None)
+    return (*(tree.git_options if tree else ()), "rm", "--cached", "--", str(real))
+
+
+def _by_kind(session: Session, one: Finding) -> str:
+    if one.kind == "tool" and is_kept(one.secret):
+        return "`toolsync check --fix` lets the tool get the key another way where it can, and shuts the file."
+    if one.kind == "tool" and not session.config.exists():
+        return "With a profile for its gateway (`toolsync init`), `toolsync check --fix` moves it into the keyring."
+    if one.kind == "own":
+        return "Take it out of that file: toolsync itself never needs it there."
+    return _ADVICE.get(one.kind, "Take it out of that file.").format(file=session.shown(one.file))
+
+
+_ADVICE = {
+    "tool": "Keep it elsewhere, and let the file refer to it.",
+    "backup": "Remove the copy if nobody needs it.",
+    "log": "Remove the log if nobody needs it.",
+    "history": "Take the lines out, with no shell of that kind open.",
+    "startup": "Let the line ask for the key (`toolsync key print`), and take the value out.",
+    "editor": "Remove the copy if nobody needs it.",
+}
+
+
+def _replaced(one: Finding) -> str:
+    """That a key which left the machine, or may have, must be replaced."""
+    if not ({"history", "tracked", "others", "copied"} & set(one.exposed)):
+        return ""
+    if is_kept(one.secret):
+        return "If anybody else could read that: `toolsync key rotate`."
+    return "If anybody else could read that, replace the key at its provider."
+
+
+def is_kept(name: str) -> bool:
+    """Whether a secret of that name is kept where a profile takes it from, so that we can put another in its place."""
+    return name.startswith(PREFIXES)

@@ -1,0 +1,97 @@
+"""Who else can have a key that was found, and whether its owner agreed to just that."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from toolsync import disk, gitguard
+from toolsync.commands.keys.stored import references
+from toolsync.commands.leaks.looking import NAME, Finding, Looking, Unseen, open_to
+from toolsync.commands.leaks.sought import Sought
+from toolsync.errors import FileError, ProfileError
+from toolsync.planning.stores import Address
+from toolsync.session import Session
+
+
+def expose(session: Session, looking: Looking) -> None:
+    """Say of each finding who else can have it, and whether its owner agreed."""
+    findings = looking.findings
+    reals = {one.file: real for one in findings if not is_past(one) and (real := real_path(one.file))}
+    places = session.places
+    files = tuple(real for real in dict.fromkeys(reals.values()) if ".git" not in real.parts)  # git takes up none of it
+    try:
+        verdicts = gitguard.look(files, home=places.home, environ=places.environ)
+    except FileError as error:
+        looking.unseen.append(Unseen("what git and chezmoi do with the files", error.message, matters=True))
+        verdicts = ()
+    found = {verdict.file: verdict for verdict in verdicts}
+    agreed = _agreed(session, looking.sought)
+    for one in findings:
+        if is_past(one):
+            one.exposed.append("tracked" if one.inside == "index" else "history")
+            continue
+        status, real = looking.status(one.file), reals.get(one.file)
+        if status is not None and sys.platform != "win32":
+            one.exposed += _reachable(real or one.file, open_to(status))
+        verdict = found.get(real) if real else None
+        if verdict is not None and verdict.state in _IN_GIT:
+            one.exposed.append(_IN_GIT[verdict.state])
+            one.tree = verdict.tree
+        part = agreed.get((str(real), one.secret))
+        one.is_agreed = not one.exposed and part is not None and part in one.inside
+
+
+_IN_GIT = {"tracked": "tracked", "exposed": "open", "copied": "copied"}
+
+
+def is_past(one: Finding) -> bool:
+    """Whether it stands in a repository only, not in the file of that name."""
+    return one.kind == "repository" and one.inside not in ("", NAME)
+
+
+def _reachable(path: Path, who: list[str]) -> list[str]:
+    """Those who can pass every folder on the way, too."""
+    bits = {"group": 0o010, "others": 0o001}
+    with suppress(OSError):
+        modes = [folder.stat().st_mode for folder in path.parents]
+        return [one for one in who if all(mode & (bits[one] | 0o001) for mode in modes)]
+    return who
+
+
+def _agreed(session: Session, wanted: Sought) -> dict[tuple[str, str], str]:
+    """Where a copy of a key stands by its owner's consent, or a tool's own login: file, key, and which part of it."""
+    agreed = {(str(real_path(one.file)), f"the key of {one.called}"): "" for one in wanted.literals if one.is_login}
+    try:
+        profiles = {profile.name: profile for profile in session.profiles().profiles}
+    except (ProfileError, FileError):
+        return agreed
+    memory = wanted.memory
+    for real, file in memory.files.items():
+        for layer in file.layers:
+            profile = profiles.get(memory.copies.get(layer.tool, ""))
+            if profile is None or profile.plaintext == "never" or not any(value.secret for value in layer.values):
+                continue
+            path, part = _place(real)
+            agreed |= {(path, str(reference)): part for _, reference in references(profile)}
+    return agreed
+
+
+def _place(remembered: str) -> tuple[str, str]:
+    """The file that memory speaks of, and how its row is called if it is a part of a database."""
+    if "#" not in remembered or os.path.exists(remembered):  # noqa: PTH110  a name may be too long to look at
+        return remembered, ""
+    try:
+        address = Address.parse(remembered)
+    except FileError:  # links in a circle lead nowhere
+        return remembered, ""
+    return str(address.path), f"(toolsync-{address.profile})"
+
+
+def real_path(path: Path) -> Path | None:
+    """The path behind every link; None where links lead in a circle."""
+    with suppress(FileError):
+        return disk.resolve(path)
+    return None

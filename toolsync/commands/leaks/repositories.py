@@ -1,0 +1,269 @@
+"""Repositories looked through: what they hold now, what the next commit brings, and earlier versions."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from toolsync import disk
+from toolsync.commands.leaks.looking import Looking, Place, Unseen
+from toolsync.errors import GitError
+from toolsync.gitguard.git import Git, work_tree
+from toolsync.gitguard.git import found as found_git
+from toolsync.gitguard.holding import (
+    Blobs,
+    Entry,
+    blobs,
+    by_interest,
+    commit_of,
+    commits,
+    committing,
+    earlier,
+    ignored,
+    index,
+    loose,
+    messages,
+    own_folder,
+    references,
+    staged,
+)
+from toolsync.gitguard.repository import WorkTree, dotfiles, enclosing
+from toolsync.masking import mask_key_shapes, on_one_line
+from toolsync.paths import Places
+from toolsync.search.content import opened
+from toolsync.search.listing import listed
+
+_KEPT_BY_GIT = ("config", "config.worktree", "FETCH_HEAD", "description", "*_EDITMSG", "*_MSG", "hooks/*", "info/*")
+"""Files of a repository's own: addresses with a token in them, messages that did not become a commit, and programs."""
+
+_MOST_LOOSE = 20_000
+"""How many files are looked at that git neither knows nor ignores."""
+
+
+def repositories(places: Places, files: Iterable[Path]) -> list[WorkTree]:
+    """Those that the project, or one of `files`, lies in; and the bare ones that the home folder's files are kept in.
+
+    Args:
+        places: whose project and home.
+        files: real paths.
+    """
+    roots: dict[Path, None] = {}
+    project = disk.resolve(places.project)
+    for file in (project / "x", *files):
+        roots.update(dict.fromkeys(enclosing(file)))
+    return [*map(WorkTree, roots), *dotfiles(places.home, places.environ)]
+
+
+def look_through(looking: Looking, trees: Iterable[WorkTree], places: Places) -> None:
+    """Look through repositories: files that they know, the index, earlier versions; in the project's, all the rest."""
+    trees, environ = list(trees), places.environ
+    project = disk.resolve(places.project) / "x"
+    try:
+        git = replace(found_git(environ), seconds=looking.limits.git_seconds) if trees else None
+    except GitError as error:
+        looking.unseen += [Unseen(tree.root, f"a repository, and {error.message}", matters=True) for tree in trees]
+        return
+    for tree in trees if git else ():
+        assert git is not None  # noqa: S101  there are trees
+        try:
+            real = tree if tree.git_dir else work_tree(git, tree.root)
+            if real is not None:
+                _Repository(looking, git, real).look(is_project=project.is_relative_to(real.root))
+        except GitError as error:
+            place = tree.git_dir or tree.root
+            looking.unseen.append(Unseen(place, f"git does not read this repository: {error.message}", matters=True))
+
+
+def look_at_staged(looking: Looking, places: Places) -> None:
+    """Look through what the next commit brings, as the index has it.
+
+    Raises:
+        GitError: there is no repository here, or git cannot tell.
+    """
+    git = committing(places.environ)
+    here = disk.resolve(places.project)
+    root = next(iter(enclosing(here / "x")), None)
+    tree = work_tree(git, root) if root else None
+    named = places.environ.get("GIT_DIR", "")
+    if tree is None and named:  # as in the hook of a bare repository that the home folder's files are kept in
+        tree = WorkTree(here, here / named)
+    if tree is None:
+        raise GitError("there is no repository here", hint="Run it in one: it looks at what the next commit brings.")
+    entries = staged(git, tree)
+    with blobs(git, tree) as contents:
+        for entry in entries:
+            _look_at(looking, contents, entry, Place(tree.root / entry.name, "staged", inside="index"), is_told=True)
+
+
+class _Repository:
+    """One repository that is looked through."""
+
+    def __init__(self, looking: Looking, git: Git, tree: WorkTree) -> None:
+        self._looking, self._git, self._tree = looking, git, tree
+
+    def look(self, *, is_project: bool) -> None:
+        """Files and index, then earlier versions and what commits say.
+
+        Args:
+            is_project: whether files count that git does not know, and would take up.
+
+        Raises:
+            GitError: the index cannot be read.
+        """
+        held = index(self._git, self._tree)
+        folder = own_folder(self._git, self._tree)
+        kept = [file for name in _KEPT_BY_GIT for file in listed(folder / name).files]
+        self._looking.files_of("repository", "", kept)
+        self._look_at_names()
+        with blobs(self._git, self._tree) as contents:
+            for entry in self._changed(held.files):
+                self._look_at(contents, entry, "index")
+            if is_project and self._tree.git_dir is None:
+                self._look_at_loose()
+                self._pass_over(held.submodules)
+            self._look_back(contents, held.files)
+
+    def _look_at_names(self) -> None:
+        """Look at what branches and tags are called, and say; a clone has it all."""
+        place = Place(self._tree.root, "repository", inside="name of a branch or tag", has_lines=False)
+        try:
+            for name, words in references(self._git, self._tree):
+                self._looking.text(place, [os.fsencode(name)])
+                self._looking.text(replace(place, inside=f"message of {mask_key_shapes(on_one_line(name))}"), [words])
+        except GitError as error:
+            self._looking.unseen.append(Unseen(self._tree.root, f"branches and tags: {error.message}"))
+
+    def _look_at_loose(self) -> None:
+        """Look at files that git would take up, and at settings that it ignores."""
+        try:
+            names, settings = loose(self._git, self._tree), ignored(self._git, self._tree)
+        except GitError as error:
+            reason = f"files that git does not know: {error.message}"
+            self._looking.unseen.append(Unseen(self._tree.root, reason, matters=True))
+            return
+        self._pass_over([name.rstrip("/") for name in names if name.endswith("/")])
+        files = [name for name in names if not name.endswith("/")]
+        for kind, some in (("repository", files), ("project", settings)):
+            self._looking.files_of(kind, "", (self._tree.root / name for name in some[:_MOST_LOOSE]))
+            if len(some) > _MOST_LOOSE:
+                reason = f"only {_MOST_LOOSE:,} of {len(some):,} files that git does not know"
+                self._looking.unseen.append(Unseen(self._tree.root, reason))
+
+    def _pass_over(self, names: Iterable[str]) -> None:
+        """Say that repositories inside this one are not looked at."""
+        reason = "a repository of its own: run `toolsync check` there"
+        self._looking.unseen += [Unseen(self._tree.root / name, reason) for name in names]
+
+    def _changed(self, entries: Iterable[Entry]) -> Iterator[Entry]:
+        """Look at the files that git knows; those come back that are not as the index has them."""
+        late = 0
+        for entry in entries:
+            if self._looking.is_over:
+                late += 1
+                continue
+            path = self._tree.root / entry.name
+            self._looking.file(Place(path, "repository"))
+            if _blob_name(path, self._looking.limits.blob_bytes, len(entry.blob)) != entry.blob:
+                yield entry
+        if late:
+            reason = f"{late:,} files: the time of {self._looking.limits.seconds:g} s was over"
+            self._looking.unseen.append(Unseen(self._tree.root, reason, matters=True))
+
+    def _look_back(self, contents: Blobs, entries: Iterable[Entry]) -> None:
+        """Look at versions that the index does not have."""
+        looking, limits = self._looking, self._looking.limits
+        end = time.monotonic() + limits.history_seconds
+        try:
+            total = commits(self._git, self._tree)
+            every, most = self._earlier(limits.commits)
+            for commit, words in messages(self._git, self._tree, limits.commits):
+                place = Place(self._tree.root, "repository", inside=f"message of commit {commit}", has_lines=False)
+                looking.text(place, [words])
+        except GitError as error:
+            looking.unseen.append(Unseen(self._tree.root, f"earlier versions: {error.message}"))
+            return
+        versions = by_interest(every, [entry.blob for entry in entries])
+        done = 0
+        for version in versions[: limits.versions]:
+            if looking.is_over or time.monotonic() > end:
+                break
+            self._look_at(contents, version, _HISTORY)
+            done += 1
+        if done < len(versions):
+            reason = f"{len(versions) - done:,} of {len(versions):,} earlier versions of files (limit)"
+            looking.unseen.append(Unseen(self._tree.root, reason))
+        if total > most:
+            reason = f"{total - most:,} commits older than the latest {most:,} (limit)"
+            looking.unseen.append(Unseen(self._tree.root, reason))
+        self._name_commits(versions)
+
+    def _earlier(self, most_commits: int) -> tuple[list[Entry], int]:
+        """The versions in the latest commits: in so many, or in as many as git can tell of in its time."""
+        try:
+            return earlier(self._git, self._tree, most_commits), most_commits
+        except GitError:
+            few = min(most_commits, _FEW_COMMITS)
+            return earlier(self._git, self._tree, few), few
+
+    def _look_at(self, contents: Blobs, entry: Entry, inside: str) -> None:
+        place = Place(self._tree.root / entry.name, "repository", inside=inside)
+        if inside == _HISTORY:
+            place = Place(place.file, "repository", inside=f"{_HISTORY}{entry.blob}")
+        _look_at(self._looking, contents, entry, place, is_told=inside != _HISTORY)
+
+    def _name_commits(self, versions: Iterable[Entry]) -> None:
+        """Say in which commit each version is that something was found in."""
+        by_blob = {f"{_HISTORY}{version.blob}": version.blob for version in versions}
+        named: dict[str, str] = {}
+        for found in self._looking.findings:
+            if found.inside in by_blob:
+                blob = by_blob[found.inside]
+                if blob not in named and len(named) < _MOST_NAMED:
+                    named[blob] = commit_of(self._git, self._tree, blob)
+                found.inside = f"commit {named[blob]}" if named.get(blob) else f"blob {blob[:12]}"
+
+
+_HISTORY = "version "
+_FEW_COMMITS = 200
+"""So many are looked at where git takes too long over more."""
+
+_MOST_NAMED = 50
+"""How many versions git is asked about: each costs a walk through all commits."""
+
+
+def _look_at(looking: Looking, contents: Blobs, entry: Entry, place: Place, *, is_told: bool) -> None:
+    try:
+        content = contents.read(entry.blob, looking.limits.blob_bytes)
+    except (OSError, ValueError) as error:
+        raise GitError(f"git ended while it was asked for {on_one_line(entry.name)}") from error
+    if content is not None:
+        looking.blob(place, content)
+    elif is_told:
+        limit = looking.limits.blob_bytes // 2**20
+        looking.unseen.append(
+            Unseen(place.file, f"in the index: missing there, or more than {limit} MiB", matters=True)
+        )
+
+
+def _blob_name(path: Path, most_bytes: int, length: int) -> str:
+    """What git would call the file's content; "" where it is no file, or too long to hold."""
+    try:
+        if path.is_symlink():
+            return ""
+        with opened(path) as file:
+            if file.status.st_size > most_bytes:
+                return ""
+            content = file.file.read()
+    except OSError:
+        return ""
+    whole = hashlib.new("sha1" if length == _SHA1 else "sha256", usedforsecurity=False)
+    whole.update(b"blob %d\0" % len(content))
+    whole.update(content)
+    return whole.hexdigest()
+
+
+_SHA1 = 40

@@ -1,0 +1,236 @@
+"""What `check` looks for: every key of the profiles and the keyring, and what the keys of providers look like."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from toolsync import disk, resources
+from toolsync import memory as memories
+from toolsync.commands.keys.stored import named
+from toolsync.commands.leaks.slots import Literal, literals
+from toolsync.deadline import answered
+from toolsync.errors import FileError, KeyMissingError, MemoryFileError, ProfileError, SecretError
+from toolsync.leaks import Known, Shape
+from toolsync.leaks.secret import SHORTEST
+from toolsync.masking import fingerprint, is_reference, learn
+from toolsync.profile import KeyRef
+from toolsync.remembered import Memory, vault_names
+from toolsync.result import Message
+from toolsync.secret import former
+from toolsync.secret.index import known_names
+from toolsync.session import Session
+from toolsync.value import frozen
+
+_QUICK_SECONDS = 2.0
+"""A commit does not wait longer for a keyring."""
+
+_MOST_OLD = 50
+"""How many of the user's earlier values are looked for: each is another search of everything."""
+
+
+@frozen
+class Sought:
+    """What is looked for.
+
+    Attributes:
+        known: secrets by their value.
+        warnings: what could not be had, or is not looked for.
+        is_whole: whether every key of the profiles and of the keyring is among them.
+        memory: what was applied, whose key makes fingerprints.
+        literals: keys that stand where tools look for theirs; they are among the known ones.
+    """
+
+    known: tuple[Known, ...]
+    warnings: tuple[Message, ...]
+    is_whole: bool
+    memory: Memory
+    literals: tuple[Literal, ...] = ()
+
+    def fingerprint(self, value: str) -> str:
+        """Six digits that tell two secrets apart, the same each time."""
+        return fingerprint(value, self.memory.key)
+
+
+def sought(session: Session, *, quick: bool) -> Sought:
+    """The known secrets.
+
+    Args:
+        session: whose profiles and keyring.
+        quick: ask no program for a key, and the keyring for a moment only; what is not had then is no fault.
+    """
+    memory, warnings = _memory(session)
+    gathering = _Gathering(session, warnings, quick=quick)
+    gathering.add_keys()
+    if quick:
+        return Sought(tuple(gathering.known.values()), tuple(warnings), gathering.is_whole, memory)
+    gathering.add_old(memory)
+    found = tuple(one for one in literals(session) if [*_keys_in(one.key.reveal())] == [one.key.reveal()])
+    for one in found:
+        gathering.add(f"the key of {one.called}", one.key.reveal())
+    return Sought(tuple(gathering.known.values()), tuple(warnings), gathering.is_whole, memory, found)
+
+
+def _memory(session: Session) -> tuple[Memory, list[Message]]:
+    try:
+        return memories.read(memories.path_in(session.state)), []
+    except (MemoryFileError, FileError) as error:
+        return memories.fresh(), [Message("warning", error.message, error.hint)]
+
+
+class _Gathering:
+    """Secrets by value, the first name of each."""
+
+    def __init__(self, session: Session, warnings: list[Message], *, quick: bool) -> None:
+        self._session, self._warnings, self._quick = session, warnings, quick
+        self.known: dict[str, Known] = {}
+        self.is_whole = True
+        self._is_shut = False  # a keyring that did not answer once is not waited for again
+
+    def add_keys(self) -> None:
+        """Those that a profile names, and those that were stored from here."""
+        references = self._references()
+        kept = [KeyRef("keyring", name) for name in known_names(self._session.state)]
+        wanted = list(dict.fromkeys([*references, *kept]))
+        if self._quick:
+            asking = [one for one in wanted if one.kind in ("command", "age")]  # they may ask a person, or take long
+            self._add_quickly([one for one in wanted if one not in asking])
+            if asking:
+                names = ", ".join(dict.fromkeys(map(_shown, asking)))
+                text = f"{names}: not asked for before a commit; keys are looked for by what they look like"
+                self._warnings.append(Message("note", text))
+            return
+        for one in wanted:
+            if one.kind != "keyring" or not self._is_shut:
+                self._add_key(one, is_used=one in references)
+
+    def _references(self) -> tuple[KeyRef, ...]:
+        if not disk.exists(self._session.config):
+            return ()
+        try:
+            return named(self._session.profiles().profiles)
+        except (ProfileError, FileError) as error:
+            self._missed(f"the profiles' keys are not looked for: {error.message}", error.hint)
+            return ()
+
+    def _add_quickly(self, references: list[KeyRef]) -> None:
+        missed: list[str] = []
+
+        def found() -> list[tuple[str, str]]:
+            return [pair for one in references for pair in self._had(one, missed)]
+
+        try:
+            for name, value in answered(found, _QUICK_SECONDS):
+                self.add(name, value)
+        except (SecretError, TimeoutError):
+            missed.append("the keyring")
+        if missed:
+            text = f"{', '.join(missed)}: no answer at once; keys are looked for by what they look like, not by value"
+            self._warnings.append(Message("note", text))
+
+    def _had(self, reference: KeyRef, missed: list[str]) -> Iterator[tuple[str, str]]:
+        try:
+            yield str(reference), self._session.secret(reference).reveal()
+        except KeyMissingError:
+            pass
+        except SecretError:
+            missed.append(str(reference))
+            return
+        if reference.kind == "keyring":
+            yield from self._replaced(reference)
+
+    def _replaced(self, reference: KeyRef) -> Iterator[tuple[str, str]]:
+        """The keys that a rotation put another in the place of, as long as they are kept."""
+        for entry in former.entries(reference.name):
+            found = self._session.open_vault().get(entry)
+            if found is not None:
+                yield f"{reference} before its rotation", found.reveal()
+
+    def _add_key(self, reference: KeyRef, *, is_used: bool) -> None:
+        try:
+            self.add(str(reference), self._session.secret(reference).reveal())
+        except KeyMissingError as error:
+            if is_used and reference.kind != "keyring":  # a keyring that holds none has none to lose
+                self._missed(f"not looked for: {error.message}", error.hint)
+        except SecretError as error:
+            self._is_shut |= reference.kind == "keyring"
+            self._missed(f"{_shown(reference)} is not looked for: {error.message}", error.hint)
+            return
+        try:
+            for name, value in self._replaced(reference) if reference.kind == "keyring" else ():
+                self.add(name, value)
+        except SecretError as error:
+            self._missed(f"{_shown(reference)} is not looked for: {error.message}", error.hint)
+
+    def add_old(self, memory: Memory) -> None:
+        """The user's own earlier values that undo would bring back, as far as they are keys."""
+        if self._is_shut:
+            return
+        entries = [(path, name) for path, file in memory.everything.items() for name in sorted(vault_names(file))]
+        try:
+            for path, name in entries[:_MOST_OLD]:
+                found = self._session.open_vault().get(name)
+                for value in _keys_in(found.reveal()) if found else ():
+                    self.add(f"your earlier key in {self._session.shown(path)}", value)
+            if len(entries) > _MOST_OLD:
+                self._warnings.append(
+                    Message("note", f"of your earlier keys only the first {_MOST_OLD} are looked for")
+                )
+        except SecretError as error:
+            self._missed(f"keys of yours that undo would bring back are not looked for: {error.message}", error.hint)
+
+    def add(self, name: str, value: str) -> None:
+        """Look for this one too; what is known already keeps its name."""
+        if len(value) < SHORTEST:
+            text = f"{name} is not looked for: it has fewer than {SHORTEST} characters, and would be found everywhere"
+            self._warnings.append(Message("note", text))
+            return
+        learn(value)
+        self.known.setdefault(value, Known(name, value))
+
+    def _missed(self, text: str, hint: str) -> None:
+        self.is_whole = False
+        self._warnings.append(Message("warning", text, hint))
+
+
+def _shown(reference: KeyRef) -> str:
+    """A reference as a message names it: a command line is not repeated."""
+    return str(reference) if reference.kind != "command" else "the key of a `command:`"
+
+
+_PLACE = re.compile(r"[/~.]|[A-Za-z]:[\\/]|[A-Za-z][\w+.-]*://")
+_LONG = 12
+
+
+def _keys_in(text: str) -> Iterator[str]:
+    """What of a piece of a settings file may be a key: one long word in quotation marks, and no path or address."""
+    for word in re.findall(r"[^\s\"',:={}\[\]]+", text):
+        is_plain = not _PLACE.match(word) and not is_reference(word)
+        if len(word) >= _LONG and is_plain and re.search(r"\d", word) and re.search(r"[A-Za-z]", word):
+            yield word
+
+
+@cache
+def shapes() -> tuple[Shape, ...]:
+    """What the keys of providers look like, as `templates/leaks/shapes.toml` says it."""
+    return tuple(
+        Shape(
+            row["id"],
+            row["title"],
+            tuple(row["start"]),
+            re.compile(row["pattern"].encode()),
+            row["source"],
+            row.get("least_entropy", 3.0),
+            row.get("has_digits", True),
+        )
+        for row in rows("shapes")["shape"]
+    )
+
+
+def rows(name: str) -> Any:
+    """The data in `templates/leaks/NAME.toml`."""
+    import tomllib
+
+    return tomllib.loads((resources.folder("templates") / "leaks" / f"{name}.toml").read_text(encoding="utf-8"))

@@ -1,0 +1,155 @@
+"""Where `check` looks on a machine: the files that templates name, what lies beside them, and toolsync's own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from toolsync import registry
+from toolsync.commands.leaks.sought import rows
+from toolsync.doctor import startup
+from toolsync.errors import FileError, ProfileError, TemplateError
+from toolsync.paths import candidates
+from toolsync.planning.fitting import remembered_tools
+from toolsync.planning.stores import Address
+from toolsync.remembered import Memory
+from toolsync.search.listing import Listing, listed
+from toolsync.session import Session
+from toolsync.tool import Tool
+from toolsync.value import frozen
+
+
+@frozen
+class Suspects:
+    """Files in which a key can stand.
+
+    Attributes:
+        kind: what they are: `tool`, `backup`, `log`, `history`, `startup`, `project`, `editor`, `settings`, `own`.
+        tool: whose; "" for none.
+        listing: those that are there.
+    """
+
+    kind: str
+    tool: str
+    listing: Listing
+
+
+def suspects(session: Session, memory: Memory) -> Iterator[Suspects]:
+    """All of them; what is most worth a look first, and logs, which are long, last.
+
+    Args:
+        session: the machine.
+        memory: what is applied: where a variable moved a tool's settings since, they still hold what was written.
+
+    Raises:
+        FileError: the folder of the user's own tools cannot be read.
+    """
+    tools = tuple(registry.tools(session.config.parent).values())
+    for tool in tools:
+        settings = list(dict.fromkeys((*_settings(session, tool), *_remembered(memory, tool.name))))
+        yield Suspects("tool", tool.name, _together(map(listed, settings)))
+        yield Suspects("backup", tool.name, _together(_beside(path) for path in settings))
+        yield _left(session, tool, "backups", "backup")
+    for gone in sorted(remembered_tools(memory) - {tool.name for tool in tools}):
+        yield Suspects("tool", gone, _together(map(listed, _remembered(memory, gone))))
+    yield Suspects("own", "", _own(session))
+    for row in rows("places")["place"]:
+        files = [*_paths(session, row["files"]), *(startup.files(session.places) if row["kind"] == "startup" else ())]
+        yield Suspects(row["kind"], "", _together(map(listed, dict.fromkeys(files))))
+        if row["kind"] in _COPIED:
+            yield Suspects("backup", "", _together(_copies(files)))
+    for tool in tools:
+        yield _left(session, tool, "logs", "log")
+
+
+def _settings(session: Session, tool: Tool) -> Iterator[Path]:
+    """Every file that one of the tool's layers is, or would be if a variable were not set."""
+    given = _given(session, tool)
+    for row in tool.files:
+        yield from _paths(session, given if row.each else row.path)
+    for layer in (*tool.layers, *tool.unread):
+        yield from _paths(session, layer.path)
+
+
+def _remembered(memory: Memory, tool: str) -> Iterator[Path]:
+    """The files that hold what was written for the tool; of a row, its database."""
+    for real, file in memory.files.items():
+        if any(layer.tool == tool for layer in file.layers):
+            with suppress(OSError, FileError):  # a name that is too long, links in a circle
+                yield from (path for path in (Path(real), Address.parse(real).path) if path.is_file())
+
+
+def _given(session: Session, tool: Tool) -> list[str]:
+    """The files that profiles name for the tool."""
+    try:
+        profiles = session.profiles().profiles
+    except (ProfileError, FileError):
+        return []
+    return [path for profile in profiles for path in profile.tool.get(tool.name, {}).get("paths", ())]
+
+
+def _left(session: Session, tool: Tool, which: str, kind: str) -> Suspects:
+    return Suspects(kind, tool.name, _together(map(listed, _paths(session, tool.leftovers.get(which, ())))))
+
+
+def _paths(session: Session, specs: Sequence[str]) -> Iterator[Path]:
+    """What the alternatives mean here, each; those whose variables are not set mean nothing."""
+    for spec in specs:
+        try:
+            yield from (path for path in candidates(spec, session.places) if "\0" not in str(path))
+        except TemplateError:
+            continue
+
+
+_COPY = re.compile(r"(?i)bak|backup|old|orig|copy|save|prev|tmp|~")
+
+
+def _copies(files: Iterable[Path]) -> Iterator[Listing]:
+    """Copies that lie beside files; each folder, which is the home mostly, is looked at once."""
+    whole = [path for path in dict.fromkeys(files) if "*" not in str(path)]
+    folders = {folder: listed(folder / "*") for folder in dict.fromkeys(path.parent for path in whole)}
+    return (_beside(path, folders[path.parent]) for path in whole)
+
+
+def _beside(path: Path, folder: Listing | None = None) -> Listing:
+    """Copies of a settings file that lie beside it: named after it with more behind, or an editor's."""
+    folder = folder or listed(path.parent / "*")
+    name, stem, suffix = path.name, path.stem, path.suffix
+    files = [
+        one
+        for one in folder.files
+        if (one.name.startswith(name) and one.name != name)
+        or one.name in (f"#{name}#", f".#{name}")
+        or re.fullmatch(rf"\.{re.escape(name)}\.sw[a-p]", one.name)
+        or (
+            one.name != name
+            and one.name.startswith(stem)
+            and one.suffix == suffix
+            and _COPY.search(one.stem[len(stem) :])
+        )
+    ]
+    return Listing(files, folder.shut, folder.is_cut)
+
+
+_COPIED = ("startup", "history")
+"""Kinds of which editors, installers and shells leave copies: `.zshrc.pre-oh-my-zsh`, `.bash_history-01234.tmp`."""
+
+
+def _own(session: Session) -> Listing:
+    """What toolsync itself keeps: nothing of it may hold a key. A profile file may lie anywhere, beside anything."""
+    folder = session.config.parent
+    patterns = [session.config, folder / "tools" / "**" / "*", folder / "gateways" / "*", session.state / "**" / "*"]
+    if folder.name == "toolsync":
+        patterns.append(folder / "*")
+    return _together([*map(listed, patterns), _beside(session.config)])
+
+
+def _together(listings: Iterable[Listing]) -> Listing:
+    whole = Listing()
+    for one in listings:
+        whole.files += one.files
+        whole.shut += [folder for folder in one.shut if folder not in whole.shut]
+        whole.is_cut |= one.is_cut
+    return whole

@@ -1,0 +1,184 @@
+"""`profile list | show | use | edit | rename | remove`: the verbs on profiles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+
+from toolsync import gateways, registry
+from toolsync import memory as memories
+from toolsync.commands.profiles.file import Edited, existing, saved
+from toolsync.document import KeyPath, Value, keypath
+from toolsync.errors import TemplateError, ToolsyncError, UsageError
+from toolsync.planning.aside import strays
+from toolsync.planning.delivery import ways
+from toolsync.profile import Profile, Profiles, editor, rules
+from toolsync.profile.problem import advice
+from toolsync.profile.reader import read
+from toolsync.profile.rename import renamed
+from toolsync.profile.wording import one_line
+from toolsync.result import Message
+from toolsync.secret.command import program
+from toolsync.session import Session
+from toolsync.tool import Tool
+from toolsync.value import frozen
+
+
+@frozen
+class Entry:
+    """A line of `profile list`."""
+
+    name: str
+    is_active: bool
+    title: str | None
+    base_url: str
+    model: str
+    key: str
+
+
+def entries(profiles: Profiles) -> tuple[Entry, ...]:
+    """Every profile in the file's order."""
+    return tuple(
+        Entry(
+            profile.name,
+            profile.name == profiles.active,
+            profile.title,
+            profile.base_url,
+            profile.model,
+            str(profile.key),
+        )
+        for profile in profiles.profiles
+    )
+
+
+def use(session: Session, name: str) -> Edited:
+    """The file with `name` as the active profile.
+
+    Raises:
+        ProfileError: there is no such profile, or the file is wrong; nothing was written.
+        FileError: the file cannot be read or written.
+    """
+    file = existing(session)
+    return saved(file, editor.used(file.text, name, file.shown))
+
+
+def rename(session: Session, old: str, new: str) -> Edited:
+    """The file with a profile called otherwise; `active` follows, its key stays under the reference that it has.
+
+    Raises:
+        ProfileError, FileError: as `use`; or `new` is taken.
+    """
+    file = existing(session)
+    return saved(file, renamed(file.text, old, new, file.shown))
+
+
+def remove(session: Session, name: str) -> Edited:
+    """The file without a profile; its key stays in the keyring.
+
+    Raises:
+        ProfileError, FileError: as `use`.
+    """
+    file = existing(session)
+    return saved(file, editor.removed(file.text, name, file.shown))
+
+
+def is_applied(session: Session, name: str) -> bool:
+    """Whether tools are set to the profile, and some may ask for its key under this name."""
+    try:
+        memory = memories.read(memories.path_in(session.state))
+    except ToolsyncError:  # who mends it is told by the commands that need it
+        return False
+    return memory.profile == name and bool(memory.files)
+
+
+def doubts(session: Session, name: str) -> Iterator[Message]:
+    """What a profile says that cannot work here: tools, gateways, ways and commands that there are not."""
+    profiles = session.profiles()
+    if name not in profiles.names:
+        return
+    if name in profiles.missing:
+        yield Message("warning", profiles.missing[name].message, profiles.missing[name].hint)
+        return
+    profile, known = profiles.get(name), registry.tools(session.config.parent)
+    for one in strays(profile, known):
+        yield Message("warning", one.text, one.hint)
+    for check in (_key_command, _gateway, partial(_key_ways, known)):
+        try:
+            check(session, profile)
+        except ToolsyncError as error:
+            yield Message("warning", error.message, error.hint)
+
+
+def _key_command(session: Session, profile: Profile) -> None:
+    if profile.key.command:
+        program(profile.key.command, session.places.environ)
+
+
+def _gateway(session: Session, profile: Profile) -> None:
+    if profile.gateway:
+        gateways.named(gateways.gateways(session.config.parent), profile.gateway)
+
+
+def _key_ways(known: Mapping[str, Tool], _session: Session, profile: Profile) -> None:
+    for tool in known.values():
+        ways(tool, profile)
+
+
+def edit(session: Session, name: str | None, settings: Sequence[str], unset: Sequence[str] = ()) -> Edited:
+    """The file with fields of a profile set or taken out.
+
+    Args:
+        session: where the file is.
+        name: the profile; None: the active one.
+        settings: `model=gpt-5`, `request.timeout_seconds=30`, `tool.codex.paths=["~/a.toml"]`.
+        unset: `request.max_tokens`.
+
+    Raises:
+        UsageError: a setting is none, or there is no such field.
+        ProfileError, FileError: as `use`; or a value is not allowed.
+    """
+    file = existing(session)
+    values = {**dict(map(_setting, settings)), **{_known(_path(text)): None for text in unset}}
+    name = read(file.text, file.shown).named(name)
+    return saved(file, editor.with_values(file.text, name, values, file.shown))
+
+
+def _setting(text: str) -> tuple[KeyPath, Value]:
+    written, equals, value = text.partition("=")
+    if not equals:
+        raise UsageError(f"'{one_line(written)}' sets nothing", hint="Write FIELD=VALUE, for example model=gpt-5.")
+    path = _path(written.strip())
+    return path, _value(path, value.strip())
+
+
+def _path(text: str) -> KeyPath:
+    try:
+        path = keypath.parse(text)
+    except TemplateError as error:
+        raise UsageError(f"'{one_line(text)}' is no field", hint="Write it as request.timeout_seconds.") from error
+    if not path:
+        raise UsageError("a setting names no field", hint="Write FIELD=VALUE, for example model=gpt-5.")
+    return path
+
+
+def _known(path: KeyPath) -> KeyPath:
+    """The path of a field that a profile may have."""
+    for length in range(1, len(path) + 1):
+        above = rules.of_field(path[: length - 1])
+        if above is not None and rules.of_field(path[:length]) is None:
+            told = advice(str(path[length - 1]), rules.fields(above))
+            raise UsageError(f"{one_line(keypath.spell(path[:length]))}: {told}", hint="Nothing was changed.")
+    return path
+
+
+def _value(path: KeyPath, text: str) -> Value:
+    """What a person meant: text where the field holds text, else as TOML spells it; the schema judges the result."""
+    field = rules.of_field(path)
+    if field is None or field.get("type") == "string":
+        return text
+    import tomli
+
+    try:
+        return tomli.loads(f"value = {text}")["value"]
+    except tomli.TOMLDecodeError:
+        return text

@@ -1,0 +1,1 @@
+"""What is planned, carried out and remembered."""
