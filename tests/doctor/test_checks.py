@@ -167,6 +167,22 @@ ROWS: dict[str, dict[str, Row]] = {
             says="settings.json:3",
         ),
     },
+    "refused": {
+        "all is well": Row(NONE, {CODEX: '[profiles.x]\n[model_providers.a]\nwire_api = "responses"\n'}, tool="codex"),
+        "no table of providers": Row(NONE, {CODEX: 'model_providers = "x"\n'}, tool="codex"),
+        "a setting that the tool has given up": Row(
+            [("config_parse_error", "sure")],
+            {CODEX: 'model = "m"\nprofile = "x"\n'},
+            tool="codex",
+            says="Codex CLI does not start with `profile` at ~/.codex/config.toml:2",
+        ),
+        "a value that it has given up, of a provider that is not chosen": Row(
+            [("config_parse_error", "sure")],
+            {CODEX: '[model_providers.a]\n[model_providers.b]\nwire_api = "chat"\n'},
+            tool="codex",
+            says="`model_providers.b.wire_api` at ~/.codex/config.toml:3",
+        ),
+    },
     "presence": {
         "a key": Row(NONE, settings(key=KEY)),
         "a variable": Row(NONE, settings(), {"DEMO_KEY": KEY}),

@@ -101,6 +101,7 @@ class Layer:
         at: the key under which the layer's tree is mounted, or "".
         ignores: keys, or paths, that this layer may not set.
         is_managed: whether an organisation rules it, and no user may change it.
+        refuses: settings with which the tool does not start; `<any>` stands for each key of a table.
     """
 
     name: str
@@ -111,6 +112,7 @@ class Layer:
     at: str = ""
     ignores: tuple[str, ...] = ()
     is_managed: bool = False
+    refuses: tuple[Slot, ...] = ()
 
 
 @frozen

@@ -56,6 +56,7 @@ def unread(tool: str, rows: Sequence[Mapping[str, Any]] | None, files: Sequence[
 def _layer(tool: str, row: Mapping[str, Any], files: Sequence[FileRow]) -> Layer:
     name, ignores, is_managed = row["name"], tuple(row.get("ignores", ())), row.get("managed", False)
     at = row.get("environment", row.get("at", ""))
+    refuses = tuple(map(slot, row.get("refuses", ())))
     for path in filter(None, (at, *ignores)):
         parse_path(path)
     if "environment" in row:
@@ -63,10 +64,12 @@ def _layer(tool: str, row: Mapping[str, Any], files: Sequence[FileRow]) -> Layer
     if "overlay" in row:
         if not any(file.overlay == row["overlay"] for file in files):
             raise TemplateError(f"{tool}/tool.toml: layer '{name}': no [[file]] has '{row['overlay']}'")
-        return Layer(name, "overlay", overlay=row["overlay"], at=at, ignores=ignores, is_managed=is_managed)
+        return Layer(
+            name, "overlay", overlay=row["overlay"], at=at, ignores=ignores, is_managed=is_managed, refuses=refuses
+        )
     alternatives = (row["file"],) if isinstance(row["file"], str) else tuple(row["file"])
     format = row.get("format") or documents.format_of(alternatives[-1])
-    return Layer(name, "file", alternatives, "", format, at, ignores, is_managed)
+    return Layer(name, "file", alternatives, "", format, at, ignores, is_managed, refuses)
 
 
 def _reader(tool: str, name: str, table: Mapping[str, Any]) -> Reader:

@@ -28,6 +28,7 @@ Check = Callable[[Look], Iterator[Finding]]
 CHECKS: Mapping[str, Check] = {
     "syntax": syntax.syntax,
     "duplicates": syntax.duplicates,
+    "refused": syntax.refused,
     "managers": managers.takeover,
     "wanted": wanting.wanted,
     "provider": standing.provider,

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from toolsync.doctor.checks.saying import values
+from toolsync.doctor.checks.saying import at_line, text, values
+from toolsync.doctor.checks.saying import slot as shown_slot
 from toolsync.doctor.layers import Seen
 from toolsync.doctor.look import Look
-from toolsync.doctor.model import Certainty, Finding, Where
-from toolsync.document import MISSING, Document, KeyPath, parse_path
+from toolsync.doctor.model import Certainty, Finding, Fix, Where
+from toolsync.document import MISSING, Document, KeyPath, Value, parse_path
+from toolsync.document.data import get
+from toolsync.document.keypath import spell
 from toolsync.errors import DocumentError
 from toolsync.masking import on_one_line
 from toolsync.sentence import Text, reported, say
@@ -47,6 +51,41 @@ def _breached(look: Look, one: Seen) -> Finding:
     lines = (say("at", place=shown, said=one.breach), say("reads_nothing", called=look.called))
     where = Where(one.layer.name, "", one.file)
     return Finding("config_parse_error", "sure", lines, values(look, where, place=shown), where)
+
+
+def refused(look: Look) -> Iterator[Finding]:
+    """A setting with which the tool does not start, as one that its newer releases took out."""
+    for one in look.layers:
+        for slot in one.layer.refuses if one.state == "read" and one.document is not None else ():
+            for path in _found(one.document.data, parse_path(slot.text)):
+                if slot.pattern is None or re.search(slot.pattern, str(one.document.get(path))):
+                    yield _refused(look, one, spell(path))
+
+
+def _found(data: Value, path: KeyPath) -> Iterator[KeyPath]:
+    """The places in `data` that the path means."""
+    if not path:
+        yield ()
+        return
+    step, rest = path[0], path[1:]
+    steps = tuple(data) if step == _ANY and isinstance(data, Mapping) else (step,)
+    for each in steps:
+        below = get(data, (each,))
+        if below is not MISSING:
+            yield from ((each, *found) for found in _found(below, rest))
+
+
+_ANY = "<any>"
+
+
+def _refused(look: Look, one: Seen, setting: str) -> Finding:
+    line, _ = (one.document.position(parse_path(setting)) if one.document else None) or (None, None)
+    where = Where(one.layer.name, setting, one.file, line)
+    at = at_line(look, where)
+    shown = text(shown_slot(look, where))
+    said = say("refused_setting", called=look.called, setting=shown, place=at)
+    fix = Fix(say("delete_setting", setting=shown, place=at))
+    return Finding("config_parse_error", "sure", (said,), values(look, where, place=at), where, fix=fix)
 
 
 def duplicates(look: Look) -> Iterator[Finding]:
