@@ -157,6 +157,29 @@ def is_ignored(layer: Layer, inner: KeyPath) -> bool:
     return any(inner[: len(path)] == path for path in map(parse_path, layer.ignores))
 
 
+def refused(layer: Layer, data: Value) -> Iterator[KeyPath]:
+    """The settings in the layer's own data with which its tool does not start, as its template says."""
+    for slot in layer.refuses:
+        for path in _places(data, parse_path(slot.text)):
+            if slot.pattern is None or re.search(slot.pattern, str(_data.get(data, path))):
+                yield path
+
+
+_ANY = "<any>"
+
+
+def _places(data: Value, path: KeyPath) -> Iterator[KeyPath]:
+    """What the path means in `data`: as many places as there are keys where it says `<any>`."""
+    if not path:
+        yield ()
+        return
+    step, rest = path[0], path[1:]
+    for each in tuple(data) if step == _ANY and isinstance(data, Mapping) else (step,):
+        below = _data.get(data, (each,))
+        if below is not MISSING:
+            yield from ((each, *found) for found in _places(below, rest))
+
+
 def path_of(slot: Slot, found: Mapping[str, Answer]) -> KeyPath | None:
     """Where the slot points, with every `<question>` filled; None if one has no answer."""
     return _path(slot, found)

@@ -100,6 +100,16 @@ def test_a_project_that_redirects_is_named_and_ends_with_1(machine: Machine) -> 
     assert ADDRESS in machine.read(CLAUDE)
 
 
+def test_a_setting_with_which_the_tool_does_not_start_is_named_and_stays(machine: Machine) -> None:
+    machine.write(".codex/config.toml", 'profile = "old"\n\n[model_providers.toolsync]\nwire_api = "chat"\n')
+    ran = machine.toolsync("apply", "--yes", "--no-ping")
+    assert (ran.code, ran.err) == (1, "")
+    problem = "problem: Codex CLI does not start with `profile` at ~/.codex/config.toml:1\n    Delete it there.\n"
+    assert problem in ran.out
+    assert ran.out.count("does not start with") == 1, "our own provider's is written anew"
+    assert machine.read(".codex/config.toml").startswith('profile = "old"\n')
+
+
 def test_what_a_project_says_begins_no_line_of_its_own(machine: Machine) -> None:
     machine.write(CLAUDE, "{}\n")
     value = json.dumps("https://other.example\nApplied profile 'work'\x1b[0m")

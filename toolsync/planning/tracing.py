@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from toolsync import disk, document
-from toolsync.document import Document, Fault
+from toolsync.document import Document, Fault, KeyPath
+from toolsync.document.keypath import spell
 from toolsync.errors import DocumentError, FileError, PlanRefusedError, TemplateError
 from toolsync.masking import looks_secret, on_one_line
 from toolsync.overlay import Edit
@@ -14,7 +15,7 @@ from toolsync.paths import candidates
 from toolsync.plan import FilePlan
 from toolsync.session import Session
 from toolsync.tool import Layer, Reader, Tool
-from toolsync.trace import Answer, Conflict, Tree, answers, conflicts, finds_no_key
+from toolsync.trace import Answer, Conflict, Tree, answers, conflicts, finds_no_key, refused
 from toolsync.value import frozen
 
 
@@ -61,7 +62,12 @@ def traced(session: Session, tool: Tool, plans: Mapping[str, FilePlan]) -> list[
         return faults  # the tool reads nothing of the file: every other answer would follow from that
     trees = [one.tree for one in seen]
     edits = {overlay: _edits(plan, tool, overlay) for overlay, plan in plans.items()}
-    notices: list[Notice] = []
+    notices = [
+        _refused_notice(session, tool, one, path)
+        for one in seen
+        if one.document is not None
+        for path in refused(one.tree.layer, one.tree.data)
+    ]
     for reader in tool.readers:
         found = answers(reader, trees, session.places.environ)
         for conflict in conflicts(reader, found, trees, edits):
@@ -124,6 +130,17 @@ def _fault_notice(session: Session, tool: Tool, plan: FilePlan) -> Notice:
         tool.title,
         f"{tool.title} ignores the whole file {session.shown(plan.path)}:{fault.line}:{fault.column}: {fault.reason}",
         hint="Take that out of the file: until then nothing in it counts, whoever wrote it.",
+        is_problem=True,
+    )
+
+
+def _refused_notice(session: Session, tool: Tool, one: _Seen, path: KeyPath) -> Notice:
+    line, _ = (one.document.position(path) if one.document else None) or (0, 0)
+    place = f"{session.shown(one.tree.file)}:{line}"
+    return Notice(
+        tool.title,
+        f"{tool.title} does not start with `{on_one_line(spell(path))}` at {place}",
+        hint="Delete it there.",
         is_problem=True,
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
@@ -11,13 +10,13 @@ from toolsync.doctor.checks.saying import slot as shown_slot
 from toolsync.doctor.layers import Seen
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Certainty, Finding, Fix, Where
-from toolsync.document import MISSING, Document, KeyPath, Value, parse_path
-from toolsync.document.data import get
+from toolsync.document import MISSING, Document, KeyPath, parse_path
 from toolsync.document.keypath import spell
 from toolsync.errors import DocumentError
 from toolsync.masking import on_one_line
 from toolsync.sentence import Text, reported, say
 from toolsync.trace import path_of
+from toolsync.trace import refused as refused_of
 
 
 def syntax(look: Look) -> Iterator[Finding]:
@@ -56,31 +55,13 @@ def _breached(look: Look, one: Seen) -> Finding:
 def refused(look: Look) -> Iterator[Finding]:
     """A setting with which the tool does not start, as one that its newer releases took out."""
     for one in look.layers:
-        for slot in one.layer.refuses if one.state == "read" and one.document is not None else ():
-            for path in _found(one.document.data, parse_path(slot.text)):
-                if slot.pattern is None or re.search(slot.pattern, str(one.document.get(path))):
-                    yield _refused(look, one, spell(path))
+        if one.state == "read" and one.document is not None:
+            yield from (_refused(look, one, path) for path in refused_of(one.layer, one.document.data))
 
 
-def _found(data: Value, path: KeyPath) -> Iterator[KeyPath]:
-    """The places in `data` that the path means."""
-    if not path:
-        yield ()
-        return
-    step, rest = path[0], path[1:]
-    steps = tuple(data) if step == _ANY and isinstance(data, Mapping) else (step,)
-    for each in steps:
-        below = get(data, (each,))
-        if below is not MISSING:
-            yield from ((each, *found) for found in _found(below, rest))
-
-
-_ANY = "<any>"
-
-
-def _refused(look: Look, one: Seen, setting: str) -> Finding:
-    line, _ = (one.document.position(parse_path(setting)) if one.document else None) or (None, None)
-    where = Where(one.layer.name, setting, one.file, line)
+def _refused(look: Look, one: Seen, path: KeyPath) -> Finding:
+    line, _ = (one.document.position(path) if one.document else None) or (None, None)
+    where = Where(one.layer.name, spell(path), one.file, line)
     at = at_line(look, where)
     shown = text(shown_slot(look, where))
     said = say("refused_setting", called=look.called, setting=shown, place=at)
