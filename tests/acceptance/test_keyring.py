@@ -134,6 +134,15 @@ def test_a_person_types_the_new_key_sees_what_changes_and_says_yes(
     assert {sent for _, sent in both.came()} == {NEW}
 
 
+def test_a_key_is_typed_unseen(machine: Machine, toolsync: Command, tmp_path: Path) -> None:
+    assert toolsync("key", "list").code == 0
+    machine.environ |= _service(tmp_path)
+    with terminal(machine, "key", "set", before=(SCRIPT,)) as screen:
+        assert screen.until("Key (nothing is shown): ").answer(f"{KEY}\n").ended() == 0
+    assert KEY not in screen.shown
+    assert _items(tmp_path) != []
+
+
 @dataclass
 class Seen:
     """What was seen of this machine's processes.
