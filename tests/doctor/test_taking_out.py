@@ -187,18 +187,25 @@ def test_a_default_of_the_tools_own_is_no_place_that_toolsync_writes(tmp_path: P
     assert not standing(look, Finding("base_url_not_honoured", where=where)).writes
 
 
+_Q = '[model_providers.q]\nenv_key = "K"\n'
 OF_KEY = {
-    "claude-code": (CLAUDE, '{"apiKeyHelper": "old-helper"}', "apiKeyHelper", True),
-    "codex": (".codex/config.toml", 'model_provider = "q"\n[model_providers.q]\nenv_key = "K"\n', "", False),
+    "its own place": ("claude-code", CLAUDE, '{"apiKeyHelper": "old-helper"}', "apiKeyHelper", True),
+    "that of a provider which it changes for its own": (
+        *("codex", ".codex/config.toml", f'model_provider = "q"\n{_Q}'),
+        *("model_providers.q.env_key", True),
+    ),
+    "that of one which is not chosen": (
+        *("codex", ".codex/config.toml", f'model_provider = "toolsync"\n{_Q}'),
+        *("model_providers.q.env_key", False),
+    ),
 }
 
 
-@pytest.mark.parametrize(("tool", "row"), OF_KEY.items(), ids=OF_KEY)
-def test_where_toolsync_puts_the_key_in_any_way_is_a_place_that_it_writes(
-    tmp_path: Path, tool: str, row: tuple[str, str, str, bool]
+@pytest.mark.parametrize(("tool", "file", "text", "slot", "expected"), OF_KEY.values(), ids=OF_KEY)
+def test_what_toolsync_writes_or_leads_away_from_is_mended_by_apply(
+    tmp_path: Path, tool: str, file: str, text: str, slot: str, expected: bool
 ) -> None:
-    file, text, slot, expected = row
     home = Home(tmp_path)
     home.write({file: text})
-    where = Where("user", slot or "model_providers.q.env_key", str(home.path(file)), 1)
+    where = Where("user", slot, str(home.path(file)), 1)
     assert standing(home.look(tool), Finding("key_invalid", where=where)).writes is expected

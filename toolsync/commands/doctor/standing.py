@@ -17,6 +17,7 @@ from toolsync.errors import ToolsyncError
 from toolsync.overlay import facts_named
 from toolsync.planning.delivery import ways
 from toolsync.profile import Profile
+from toolsync.trace import path_of
 
 
 def standing(look: Look, finding: Finding) -> Standing:
@@ -68,7 +69,18 @@ def _writes(look: Look, where: Where | None) -> bool:
     overlay = one.layer.overlay if one is not None else ""
     paths = [*(edit.path for edit in look.edits.get(overlay, ())), *_of_key(look, overlay)]
     slot = parse_path(where.slot)
-    return any((*mount, *path) == slot[: len(mount) + len(path)] for path in paths)
+    return any((*mount, *path) == slot[: len(mount) + len(path)] for path in paths) or _is_given_up(look, slot)
+
+
+def _is_given_up(look: Look, place: KeyPath) -> bool:
+    """Whether what stands there counts by a choice only that `apply` changes: another provider."""
+    changed = [
+        f"<{question}>"
+        for question, wanted in look.reader.expect.items()
+        if question in look.found and look.found[question].value != wanted
+    ]
+    slots = [slot for asked in look.reader.questions.values() for slot in asked if slot.kind == "path"]
+    return any(path_of(slot, look.raw) == place for slot in slots if any(name in slot.text for name in changed))
 
 
 def _of_key(look: Look, overlay: str) -> Iterator[KeyPath]:
