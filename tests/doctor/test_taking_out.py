@@ -188,24 +188,22 @@ def test_a_default_of_the_tools_own_is_no_place_that_toolsync_writes(tmp_path: P
 
 
 _Q = '[model_providers.q]\nenv_key = "K"\n'
-OF_KEY = {
-    "its own place": ("claude-code", CLAUDE, '{"apiKeyHelper": "old-helper"}', "apiKeyHelper", True),
-    "that of a provider which it changes for its own": (
-        *("codex", ".codex/config.toml", f'model_provider = "q"\n{_Q}'),
-        *("model_providers.q.env_key", True),
-    ),
-    "that of one which is not chosen": (
-        *("codex", ".codex/config.toml", f'model_provider = "toolsync"\n{_Q}'),
-        *("model_providers.q.env_key", False),
-    ),
+CHOSEN = {
+    "a provider which apply changes for its own": ("q", True),
+    "another one than the chosen": ("toolsync", False),
 }
 
 
-@pytest.mark.parametrize(("tool", "file", "text", "slot", "expected"), OF_KEY.values(), ids=OF_KEY)
-def test_what_toolsync_writes_or_leads_away_from_is_mended_by_apply(
-    tmp_path: Path, tool: str, file: str, text: str, slot: str, expected: bool
-) -> None:
+@pytest.mark.parametrize(("chosen", "expected"), CHOSEN.values(), ids=CHOSEN)
+def test_what_apply_leads_away_from_is_mended_by_it(tmp_path: Path, chosen: str, *, expected: bool) -> None:
     home = Home(tmp_path)
-    home.write({file: text})
-    where = Where("user", slot, str(home.path(file)), 1)
-    assert standing(home.look(tool), Finding("key_invalid", where=where)).writes is expected
+    home.write({".codex/config.toml": f'model_provider = "{chosen}"\n{_Q}'})
+    where = Where("user", "model_providers.q.env_key", str(home.path(".codex/config.toml")), 2)
+    assert standing(home.look("codex"), Finding("key_invalid", where=where)).writes is expected
+
+
+def test_where_toolsync_puts_the_key_in_any_way_is_a_place_that_it_writes(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.write({CLAUDE: '{"apiKeyHelper": "old-helper"}'})
+    where = Where("user", "apiKeyHelper", str(home.path(CLAUDE)), 1)
+    assert standing(home.look("claude-code"), Finding("key_invalid", where=where)).writes
