@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import pytest
 from hypothesis import HealthCheck, settings
 
-from toolsync import masking
+from toolsync import disk, masking
 
 pytest_plugins = ["tests.leaks"]
 
@@ -94,6 +94,13 @@ def quick_disk() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True)
+def quick_settling(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that looks half-written is read again after a moment: a shorter one, where nobody is writing."""
+    if request.node.get_closest_marker("settling") is None:
+        monkeypatch.setattr(disk, "_SETTLING_SECONDS", 0.001)
+
+
 def corpus_rows(config: pytest.Config, name: str) -> list[dict[str, Any]]:
     """The rows of `tests/corpus/<name>.jsonl`, or of the file that `--corpus <name>=FILE` names instead.
 
@@ -140,6 +147,12 @@ def needs(available: object, reason: str) -> None:
     if _all_is_required():
         pytest.fail(f"required here, and missing: {reason}")
     pytest.skip(reason)
+
+
+def takes(what: str) -> None:
+    """Skip this test, which takes long, where a newcomer waits; CI has the time."""
+    if not _all_is_required():
+        pytest.skip(f"{what}: with TOOLSYNC_REQUIRE_ALL=1 only")
 
 
 def sampled(rows: Sequence[T], every: int = 3) -> Sequence[T]:

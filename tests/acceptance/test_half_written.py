@@ -12,6 +12,8 @@ import pytest
 
 from tests.acceptance.machine import Machine
 
+pytestmark = pytest.mark.settling
+
 CLAUDE, CODEX = ".claude/settings.json", ".codex/config.toml"
 THEIRS = {CLAUDE: '{\n  "env": { "EDITOR": "vim" },\n  "model": "x"\n}\n', CODEX: 'model = "x"\n[a]\nb = 1\n'}
 APPLY = ("apply", "--yes", "--no-ping")

@@ -19,7 +19,7 @@ from tests.acceptance.both import Both
 from tests.acceptance.machine import KEY, Machine, Ran
 from tests.acceptance.test_asking import terminal
 from tests.acceptance.test_rotate import NEW
-from tests.conftest import needs
+from tests.conftest import needs, takes
 from tests.keys import invented
 from toolsync.loopback import LoopbackGateway
 
@@ -37,6 +37,7 @@ Command = Callable[..., Ran]
 @pytest.fixture
 def toolsync(machine: Machine, gateway: LoopbackGateway, tmp_path: Path) -> Command:
     """Runs a command line with the keyring; another `login` than the first finds it locked."""
+    takes("starts a keyring for each command")
     needs(shutil.which("gnome-keyring-daemon") and shutil.which("dbus-daemon"), "needs gnome-keyring and dbus")
     started = subprocess.run([SCRIPT, "true"], capture_output=True, check=False, timeout=60)
     needs(started.returncode == 0, "needs a place for a bus (root, or mount namespaces)")

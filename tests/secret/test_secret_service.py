@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import needs
+from tests.conftest import needs, takes
 from tests.key_print import key_print, profile_file
 from toolsync.commands.keys.stored import StoredKey, list_keys, remove_key, set_key
 from toolsync.masking import Secret
@@ -206,6 +206,7 @@ exit $code
 
 
 def test_a_prompt_that_nobody_answers_is_waited_for_five_seconds(script: Path, tmp_path: Path) -> None:
+    takes("waits for five seconds")
     needs(shutil.which("Xvfb"), "needs Xvfb (Debian, Ubuntu: apt-get install xvfb)")
     prompter = next((path for path in PROMPTERS if path.exists()), None)
     needs(prompter, "needs gcr-prompter (Debian, Ubuntu: apt-get install gcr)")
@@ -262,6 +263,7 @@ def silent_bus(tmp_path: Path) -> Iterator[str]:
 
 
 def test_key_print_gives_a_silent_keyring_up(silent_bus: str, tmp_path: Path) -> None:
+    takes("waits for five seconds")
     start = time.monotonic()
     printed = key_print(profile_file(tmp_path, "keyring:work"), environ={"DBUS_SESSION_BUS_ADDRESS": silent_bus})
     assert (printed.returncode, printed.stdout) == (2, "")
@@ -271,6 +273,7 @@ def test_key_print_gives_a_silent_keyring_up(silent_bus: str, tmp_path: Path) ->
 
 def test_key_print_gives_a_bus_up_that_lets_nobody_in(tmp_path: Path) -> None:
     """As one whose process is stopped: the system takes the connection, and nobody answers on it."""
+    takes("waits for five seconds")
     needs(sys.platform == "linux", "needs a bus address")
     with socket.socket(socket.AF_UNIX) as stopped:
         stopped.bind(str(tmp_path / "bus"))
