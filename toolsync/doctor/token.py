@@ -44,4 +44,4 @@ def _holds(key: str, now: float) -> bool:
 def _moments(said: Mapping[str, Any], *names: str) -> list[float]:
     """Those of the claims that are moments, in seconds since the epoch."""
     found = [said.get(name) for name in names]
-    return [float(one) for one in found if isinstance(one, int | float) and not isinstance(one, bool)]
+    return [one for one in found if isinstance(one, int | float) and not isinstance(one, bool)]
