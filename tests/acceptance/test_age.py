@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.machine import KEY, Machine
-from tests.conftest import needs
+from tests.conftest import needs, takes
 from tests.key_print import key_print, profile_file, program
 from toolsync.errors import SecretError
 from toolsync.keyref import KeyRef
@@ -143,6 +143,7 @@ def test_a_person_is_asked_and_shown_nothing(tmp_path: Path) -> None:
 
 
 def test_key_set_makes_the_file_and_age_itself_opens_it(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    takes("shuts and opens files at the price that keeps others out")
     needs(shutil.which("age"), "age is not installed")
     machine.profile(key="age:~/keys/work.age#env:PHRASE")
     machine.environ |= {"PHRASE": PHRASE}

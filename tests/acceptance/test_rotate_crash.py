@@ -19,7 +19,7 @@ from tests.acceptance.both import Both
 from tests.acceptance.machine import KEY, Machine, Ran
 from tests.acceptance.test_crash_table import APPLY, NEXT, PROFILE, Room, Table, furnished_rooms, in_turn
 from tests.acceptance.test_rotate import NEW
-from tests.conftest import thorough
+from tests.conftest import takes, thorough
 from toolsync import memory as memories
 from toolsync import registry, transaction
 from toolsync.address import Dialect
@@ -186,6 +186,7 @@ def test_a_rotation_that_is_killed(rooms: list[Room]) -> None:
 
 def test_a_rotation_that_is_interrupted(rooms: list[Room]) -> None:
     """At once all old or all new, the keyring too."""
+    takes("interrupts many rotations")
     tables = {room: Turn(room, ROTATE, NEW) for room in rooms}
     count = len(tables[rooms[0]].stops)
     points = sorted({*range(0, count, thorough(7, 3 * SAMPLE)), count - 1})
@@ -195,6 +196,7 @@ def test_a_rotation_that_is_interrupted(rooms: list[Room]) -> None:
 
 
 def test_a_way_back_that_is_killed(rooms: list[Room]) -> None:
+    takes("kills many rotations")
     for room in rooms:
         assert room.machine.toolsync(*ROTATE).code == 0
         room.keep()

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import takes
 from tests.doctor.listeners import listening
 from toolsync.probe import port
 from toolsync.probe.encryption import speaks_tls
@@ -86,6 +87,8 @@ PROXIES = {
 
 @pytest.mark.parametrize(("url", "proxy", "expected"), PROXIES.values(), ids=PROXIES)
 def test_by_a_proxy(ports: dict[str, str], url: str, proxy: str, expected: str) -> None:
+    if expected == "scheme_mismatch":
+        takes("waits for five seconds")
     for name, where in ports.items():
         url, proxy = url.replace(f"{{{name}}}", where), proxy.replace(f"{{{name}}}", where)
     gone = way(url, Network(proxy=proxy))
