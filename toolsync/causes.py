@@ -109,7 +109,7 @@ _SPACED = r"(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])"
 
 def unspaced(sentence: str) -> str:
     """The sentence without spaces between Chinese characters, which a filled placeholder may leave."""
-    return re.sub(_SPACED, "", sentence)
+    return sentence if sentence.isascii() else re.sub(_SPACED, "", sentence)
 
 
 def _fill(sentence: str, values: Mapping[str, str], neutral: Mapping[str, str]) -> str:

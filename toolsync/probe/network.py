@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ipaddress
 import json
-import logging
 from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -133,6 +132,8 @@ def _sent(
 
 def client(url: str, network: Network) -> httpx.Client:
     """What sends a request by that way: redirects are not followed, and nothing of our own environment counts."""
+    import logging  # as late as what logs
+
     import httpx
 
     logging.getLogger("httpcore").setLevel(logging.CRITICAL)  # its debug log repeats headers and errors, keys and all
