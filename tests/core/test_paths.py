@@ -17,7 +17,7 @@ def places(**changes: Any) -> Places:
     known: dict[str, Any] = {
         "home": "/home/u",
         "environ": ENVIRON,
-        "project": "/work/$SET{a,b}",
+        "project": "/code/$SET{a,b}",
         "root": "/",
         "platform": "linux",
     }
@@ -44,7 +44,7 @@ ROWS: dict[str, tuple[str | list[str], list[str]]] = {
     "braces and variable": ("${SET}/o.{json,jsonc}", ["/set/o.json", "/set/o.jsonc"]),
     "one word in braces": ("/a/{b}", ["/a/{b}"]),
     "what a variable holds is a path already": ("$ODD/x", ["/odd/$SET/{a,b}/<root>/x"]),
-    "project": ("<project>/.codex/config.toml", ["/work/$SET{a,b}/.codex/config.toml"]),
+    "project": ("<project>/.codex/config.toml", ["/code/$SET{a,b}/.codex/config.toml"]),
     "root": ("<root>/etc/x", ["/etc/x"]),
     "list of alternatives with braces": (["$UNSET/{a,b}", "/{a,b}"], ["/a", "/b"]),
 }

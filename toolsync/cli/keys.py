@@ -149,7 +149,7 @@ def key_rotate(
         )
     session = run.session()
     name = command.rotated_name(session, profile)
-    _ = session.open_vault().backend  # likewise
+    _ = session.open_vault().backend  # opened before anybody types a key in vain
     new = None if back else _new_key(session, source, stdin=stdin)
     order = command.Order(name, new, keep_days, profile)
 
