@@ -239,8 +239,9 @@ def test_where_nothing_can_be_seen_the_record_says_why(wish: Wish, reason: str) 
 
 
 def smi_of_two(folder: Path) -> None:
-    ticks = "".join(f"echo '2026/12/01 10:00:00.000, {n}, GPU-{n}{n}, T4, {n + 1}00, 1000'\n" for n in range(2))
-    folder.joinpath("nvidia-smi").write_text(f"#!/bin/sh\nwhile :; do\n{ticks}sleep 0.02\ndone\n")
+    tick = "".join(f"2026/12/01 10:00:00.000, {n}, GPU-{n}{n}, T4, {n + 1}00, 1000\\n" for n in range(2))
+    # A tick is one write, as of the real one: no end can cut it in two.
+    folder.joinpath("nvidia-smi").write_text(f"#!/bin/sh\nwhile :; do\nprintf '{tick}'\nsleep 0.02\ndone\n")
     folder.joinpath("nvidia-smi").chmod(0o755)
 
 
