@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolsync import disk, memory, remembered
+from toolsync import disk, memory, memory_form, remembered
 from toolsync.document.data import Value, equal
 from toolsync.document.splice import Splice
 from toolsync.errors import MemoryFileError
@@ -127,7 +127,7 @@ def _without_version(data: dict[str, Value]) -> None:
 
 
 def _later(data: dict[str, Value]) -> None:
-    data["version"] = remembered.VERSION + 1
+    data["version"] = memory_form.VERSION + 1
 
 
 def _nameless(data: dict[str, Value]) -> None:
@@ -168,7 +168,7 @@ def _kept_secret(data: dict[str, Value]) -> None:
 def test_what_cannot_be_read_is_refused_in_plain_words(
     tmp_path: Path, spoil: Callable[[dict[str, Value]], None], said: str
 ) -> None:
-    data = remembered.to_json(FULL)
+    data = memory_form.to_json(FULL)
     spoil(data)
     path = tmp_path / "memory.json"
     path.write_text(json.dumps(data))
@@ -182,7 +182,7 @@ def test_what_cannot_be_read_is_refused_in_plain_words(
 @pytest.mark.parametrize("version", [1, 2, 3, 4])
 def test_what_earlier_versions_wrote_is_read_and_written_anew(tmp_path: Path, version: int) -> None:
     """The first named no entries; before the third nobody knew whose key a copy is, before the fifth what was begun."""
-    data = remembered.to_json(FULL) | {"version": version}
+    data = memory_form.to_json(FULL) | {"version": version}
     del data["copies"]
     for file in (*data["files"].values(), *data["entries"].values()):
         del file["begun"]
@@ -192,17 +192,17 @@ def test_what_earlier_versions_wrote_is_read_and_written_anew(tmp_path: Path, ve
     path.write_text(json.dumps(data))
     read = memory.read(path)
     assert (set(read.files), read.copies, read.key) == (set(FULL.files), {}, FULL.key)
-    assert json.loads(memory.dump(read))["version"] == remembered.VERSION
+    assert json.loads(memory.dump(read))["version"] == memory_form.VERSION
 
 
 def test_version_1_called_entries_by_their_place() -> None:
     """The names are those that version 1 gave: SHA-256 over file, tool, file row, and path or place in the inverse."""
-    data = remembered.to_json(FULL) | {"version": 1}
+    data = memory_form.to_json(FULL) | {"version": 1}
     layer = data["files"]["/home/u/.codex/config.toml"]["layers"][0]
     for one in (*layer["values"], *layer["inverse"]):
         one.pop("entry", None)
     jsonschema.Draft202012Validator(schema("memory")).validate(data)
-    read = remembered.from_json(data).files["/home/u/.codex/config.toml"].layers[0]
+    read = memory_form.from_json(data).files["/home/u/.codex/config.toml"].layers[0]
     assert (read.inverse, read.values[1].entry) == (
         (Splice(0, 3, "# é\n"), KeptSplice(9, 2, "origin-26666f5cebb5f1c0347bef9ce0558425")),
         "origin-a234397360a0929a8fe7bd140a1f9c97",

@@ -6,7 +6,7 @@ import json
 import secrets
 from pathlib import Path
 
-from toolsync import disk, remembered
+from toolsync import disk, memory_form
 from toolsync.document.conforming import surely_conforms
 from toolsync.errors import DamagedMemoryError, FileError, MemoryFileError
 from toolsync.masking import printable
@@ -64,13 +64,13 @@ def parsed(snapshot: disk.Snapshot) -> Memory:
         data = json.loads(snapshot.raw)
     except (ValueError, RecursionError) as error:  # bytes that are no UTF-8 included
         raise DamagedMemoryError(f"{name}: damaged, it is no JSON ({printable(str(error))})", hint=_ASIDE) from error
-    if isinstance(data, dict) and isinstance(data.get("version"), int) and data["version"] > remembered.VERSION:
+    if isinstance(data, dict) and isinstance(data.get("version"), int) and data["version"] > memory_form.VERSION:
         raise MemoryFileError(f"{name}: a newer toolsync wrote it", hint="Update toolsync, and run the command again.")
     problem = _problem(data)
     if problem:
         raise DamagedMemoryError(f"{name}: damaged, {problem}", hint=_ASIDE)
     try:
-        return remembered.from_json(data)
+        return memory_form.from_json(data)
     except ValueError as error:
         raise DamagedMemoryError(f"{name}: damaged, {printable(str(error))}", hint=_ASIDE) from error
 
@@ -88,7 +88,7 @@ def _problem(data: object) -> str:
 
 def dump(memory: Memory) -> bytes:
     """The content of memory's file: the same memory gives the same bytes."""
-    return (json.dumps(remembered.to_json(memory), indent=1) + "\n").encode()
+    return (json.dumps(memory_form.to_json(memory), indent=1) + "\n").encode()
 
 
 def set_aside(path: Path) -> Path:

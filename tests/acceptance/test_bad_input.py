@@ -16,8 +16,8 @@ from tests.acceptance.machine import Machine
 from tests.conftest import needs
 from tests.keys import invented
 from tests.secret import rings
+from toolsync.memory_form import VERSION
 from toolsync.registry import tools
-from toolsync.remembered import VERSION
 from toolsync.secret.backend import UNLOCK, WAYS_OUT
 from toolsync.secret.vault import SystemVault
 

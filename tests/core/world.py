@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from toolsync.document import Document, Item, KeyPath, Value, parse
 from toolsync.errors import EditRefusedError
+from toolsync.memory_form import from_json, to_json
 from toolsync.overlay import ABSENT, TABLE, Edit
 from toolsync.plan import FilePlan, Place, Row, plan_file
-from toolsync.remembered import FileMemory, Memory, from_json, to_json, vault_names
+from toolsync.remembered import FileMemory, Memory, vault_names
 
 KEY = bytes(range(32))
 SECRET = "s3cr3t-0123456789"
