@@ -22,7 +22,7 @@ from toolsync.masking import Secret, printable
 from toolsync.probe import classifier
 from toolsync.probe.body import events, levels, own_words
 from toolsync.probe.classifier import Asked, Reading, read, rows
-from toolsync.probe.network import Response
+from toolsync.probe.response import Response
 
 parser: Any = import_module("re._parser")
 """What the standard library itself makes of an expression."""

@@ -25,7 +25,7 @@ from tests.doctor.test_well import (
 from toolsync.address import Dialect
 from toolsync.probe.candidates import candidates
 from toolsync.probe.classifier import Asked
-from toolsync.probe.network import Response
+from toolsync.probe.response import Response
 from toolsync.probe.stream import Stream, buffered, fault, is_burst
 
 BODY = b'data: {"choices": [{"index": 0, "delta": {"content": "po"}, "finish_reason": null}]}\n\n'

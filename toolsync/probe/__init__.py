@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from toolsync.address import Dialect, endpoint, is_loopback, normal
 from toolsync.errors import ProfileError
 from toolsync.masking import Secret
-from toolsync.probe.network import Network, Response, send
+from toolsync.probe.network import Network, send
+from toolsync.probe.response import Response
 from toolsync.value import frozen
 
 if TYPE_CHECKING:

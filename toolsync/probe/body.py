@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any, Literal
 
 from toolsync.masking import masked, printable
-from toolsync.probe.network import Response
+from toolsync.probe.response import Response
 from toolsync.value import frozen
 
 Kind = Literal["empty", "packed", "page", "json", "stream", "text"]

@@ -14,7 +14,7 @@ from toolsync.address import PATHS, Dialect
 from toolsync.causes import Certainty
 from toolsync.probe.body import Kind, Level, events, kind, levels, own_words, page, title
 from toolsync.probe.dialect import has_form, ids, is_last, reply, speaks
-from toolsync.probe.network import Response
+from toolsync.probe.response import Response
 from toolsync.value import frozen
 
 STAGES = ("redirects", "edges", "codes", "words", "statuses")

@@ -10,7 +10,7 @@ from toolsync import __version__
 from toolsync.address import Dialect
 from toolsync.masking import Secret
 from toolsync.probe.body import shown
-from toolsync.probe.network import Response
+from toolsync.probe.response import Response
 from toolsync.value import frozen
 
 LIMIT = 16

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ipaddress
-import json
 from collections.abc import Mapping
-from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from toolsync.deadline import answered
+from toolsync.probe.response import Response
 from toolsync.probe.unpacking import ENCODINGS, unpacked
 from toolsync.sentence import Text, say
 from toolsync.value import frozen
@@ -53,34 +52,6 @@ class Network:
     def proxy_for(self, url: str) -> str | None:
         """The proxy that a request for `url` goes through, or None."""
         return None if not self.proxy or is_exempt(url, self.no_proxy) else self.proxy
-
-
-@frozen
-class Response:
-    """An answer, read to its end or to the limit.
-
-    Attributes:
-        headers: by name in lower case.
-        elapsed_ms: from the start of the connection to the end of the answer.
-    """
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-    elapsed_ms: int
-
-    @cached_property
-    def json(self) -> object:
-        """The body as data; None if it is no JSON."""
-        try:
-            return json.loads(self.body)
-        except (ValueError, RecursionError):
-            return None
-
-    @property
-    def text(self) -> str:
-        """The body as text, whatever it is."""
-        return self.body.decode(errors="replace")
 
 
 def send(

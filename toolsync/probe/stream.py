@@ -15,7 +15,8 @@ from toolsync.causes import Certainty
 from toolsync.deadline import answered
 from toolsync.probe.classifier import Asked, read
 from toolsync.probe.dialect import is_last, reply, speaks
-from toolsync.probe.network import Network, Response, asking, client
+from toolsync.probe.network import Network, asking, client
+from toolsync.probe.response import Response
 from toolsync.probe.unpacking import unpacked
 from toolsync.sentence import Text, say
 from toolsync.value import frozen

@@ -17,8 +17,9 @@ from toolsync.probe.classifier import Asked, Reading, read
 from toolsync.probe.dialect import LIMIT, ids, models_url, question
 from toolsync.probe.exchange import Exchange, What
 from toolsync.probe.failure import unsent
-from toolsync.probe.network import Network, Response
+from toolsync.probe.network import Network
 from toolsync.probe.request import Request
+from toolsync.probe.response import Response
 from toolsync.probe.verdict import location, shown_address, target
 from toolsync.sentence import Text, say
 

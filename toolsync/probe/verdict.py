@@ -10,7 +10,7 @@ from toolsync.address import PATHS
 from toolsync.causes import Cause, Certainty, named
 from toolsync.probe.body import is_page, shown
 from toolsync.probe.classifier import Asked, Reading, read
-from toolsync.probe.network import Response
+from toolsync.probe.response import Response
 from toolsync.sentence import Text
 from toolsync.value import frozen
 

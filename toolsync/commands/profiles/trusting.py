@@ -15,7 +15,8 @@ from toolsync.document.keypath import spell
 from toolsync.errors import ProfileError, UsageError
 from toolsync.masking import mask_key_shapes, on_one_line
 from toolsync.probe.failure import unsent
-from toolsync.probe.network import Network, Response, send
+from toolsync.probe.network import Network, send
+from toolsync.probe.response import Response
 from toolsync.profile import editor, shared
 from toolsync.profile.reader import read
 from toolsync.profile.shared import Shared, Source
