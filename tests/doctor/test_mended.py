@@ -20,7 +20,8 @@ from tests.keys import invented
 from toolsync.commands.doctor.diagnosis import Options, doctor
 from toolsync.commands.doctor.standing import standing
 from toolsync.doctor.model import Effective, Finding, Where
-from toolsync.doctor.remedy import Standing, fix
+from toolsync.doctor.remedy import fix
+from toolsync.doctor.remedy.standing import Standing
 from toolsync.doctor.unasked import first_profile
 from toolsync.errors import KeyMissingError, ProfileError, SecretError
 from toolsync.keyref import KeyRef

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext, redirect_stdout
 from dataclasses import replace
@@ -82,6 +81,7 @@ def doctor(
 def _mended(context: typer.Context, look: Callable[[], Result], spoken: Spoken, *, yes: bool) -> Result:
     """What is found, mended as far as commands of ours can, and looked at again; and what is left then."""
     from toolsync.causes import words
+    from toolsync.doctor.command import spelled
 
     found, tried, done = look(), list[Chain](), list[Words]()
     stopped: Message | None = None
@@ -91,7 +91,7 @@ def _mended(context: typer.Context, look: Callable[[], Result], spoken: Spoken, 
             break
         if not run.json:
             screen.stdout().show(render.lines(found))
-        question = words(spoken)["doctor"]["run"].format(command=" && ".join(map(_spelled, chain)))
+        question = words(spoken)["doctor"]["run"].format(command=" && ".join(map(spelled, chain)))
         if not yes and not confirmed(question):
             return _with_fixed(found, done)
         tried.append(chain)
@@ -135,6 +135,7 @@ def _run_all(
     context: typer.Context, chain: Chain, done: list[Words], spoken: Spoken, *, is_asked: bool
 ) -> Message | None:
     """The chain up to what fails, which is said."""
+    from toolsync.doctor.command import spelled
     from toolsync.sentence import reported, say, tell
 
     for command in chain:
@@ -142,7 +143,7 @@ def _run_all(
         try:
             _run(context, command, is_asked=is_asked)
         except ToolsyncError as error:
-            text = tell(say("fix_stopped", command=_spelled(command), reason=reported(error.message)), spoken)
+            text = tell(say("fix_stopped", command=spelled(command), reason=reported(error.message)), spoken)
             return Message("problem", text, tell(reported(error.hint), spoken))
         done.append(command)
         if run.exit_code != DONE:  # it has said why itself
@@ -161,7 +162,3 @@ def _run(context: typer.Context, command: Words, *, is_asked: bool) -> None:
     after = ["--yes"] if command[0] == "apply" or command[:2] == ["key", "rotate"] else []
     with redirect_stdout(io.StringIO()) if run.json else nullcontext():
         tree.main(args=[*before, *words, *after], prog_name="toolsync", standalone_mode=False)
-
-
-def _spelled(command: Words) -> str:
-    return f"toolsync {shlex.join(command)}"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Iterator, Sequence
 
 from toolsync.address import origin
 from toolsync.doctor.checks.saying import address, same
+from toolsync.doctor.command import applied, spelled
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Diagnosis, Finding
 from toolsync.errors import ProfileError, SecretError
@@ -48,8 +48,7 @@ def why(look: Look, one: Diagnosis, is_agreed: Callable[[Look], bool]) -> Iterat
             yield say("unset_without_profile", called=look.called)
         else:
             may_set = is_agreed(look)
-            words = ["apply", "--tool", look.tool.name, *([] if may_set else ["--allow-plaintext"])]
-            command = f"toolsync {shlex.join(words)}"
+            command = spelled([*applied(look.tool.name), *([] if may_set else ["--allow-plaintext"])])
             yield say("unset_by_profile", called=look.called, profile=profile.name, command=command)
             if not may_set:
                 yield say("needs_consent", called=look.called)
@@ -78,7 +77,7 @@ def first_profile(look: Look, found: str = "") -> str:
         if name != one.where.slot and name not in variables_of(look.tool, look.reader, one.question):
             words += ["--key-from", f"env:{name}"]
             break
-    return f"toolsync {shlex.join(words)}"
+    return spelled(words)
 
 
 def _is_held_back(look: Look) -> bool:

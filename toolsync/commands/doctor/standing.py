@@ -10,7 +10,8 @@ from toolsync.commands.keys.holders import applied
 from toolsync.doctor.checks import saying
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Finding, Where
-from toolsync.doctor.remedy import OF_ADDRESS, Standing, is_about_key
+from toolsync.doctor.remedy import OF_ADDRESS, is_about_key
+from toolsync.doctor.remedy.standing import Standing
 from toolsync.doctor.unasked import first_profile
 from toolsync.document import KeyPath, parse_path
 from toolsync.errors import ToolsyncError

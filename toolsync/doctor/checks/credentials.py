@@ -10,6 +10,7 @@ from itertools import combinations
 from toolsync.address import origin
 from toolsync.doctor.checks.saying import place, text, values
 from toolsync.doctor.checks.wanting import taken_out
+from toolsync.doctor.command import applied, commands
 from toolsync.doctor.effective import command_path, command_value, may_run
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Certainty, Credential, Finding, Fix
@@ -32,7 +33,7 @@ def two(look: Look) -> Iterator[Finding]:
         evidence = [say("at", place=each.header, said=place(look, each.where)) for each in (one, other)]
         where = other.where if other.question != "key" else one.where
         found = values(look, where, header=other.header)
-        fix = _again(look) if _is_cleared(look) else _without_stranger(look, one, other)
+        fix = commands(applied(look.tool.name)) if _is_cleared(look) else _without_stranger(look, one, other)
         yield Finding("auth_conflict_both_set", "sure" if is_known else "likely", tuple(evidence), found, where, fix)
 
 
@@ -158,7 +159,7 @@ def helper(look: Look) -> Iterator[Finding]:
         cause = "key_helper_failed"
         if _is_own(command) and not done.is_gone:
             cause = _why(look) or _said(tell(done.problem)) or cause
-        fix = _again(look) if _is_own(command) and cause == "key_helper_failed" else None
+        fix = commands(applied(look.tool.name)) if _is_own(command) and cause == "key_helper_failed" else None
         yield Finding(cause, "sure", tuple(lines), found, where, fix)
 
 
@@ -189,7 +190,3 @@ _WORDS = {
     "keyring did not answer": "keyring_locked",
     "no keyring answers": "keyring_unavailable",
 }
-
-
-def _again(look: Look) -> Fix:
-    return Fix(f"toolsync apply --tool {look.tool.name}", ("apply", "--tool", look.tool.name))

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from toolsync import disk
 from toolsync.doctor.checks.saying import at_line, place, same, used, values
+from toolsync.doctor.command import applied, commands
 from toolsync.doctor.layers import Seen, spelled
 from toolsync.doctor.look import Look
-from toolsync.doctor.model import Certainty, Finding, Fix, Where
+from toolsync.doctor.model import Certainty, Finding, Where
 from toolsync.document.keypath import parse as parse_path
 from toolsync.document.keypath import spell
 from toolsync.errors import FileError
@@ -42,7 +43,9 @@ def in_own_file(look: Look, question: str, want: str) -> Finding | None:
         if place_of is not None:
             where = Where(one.layer.name, *place_of)
             lines = (say("in_unread_variable", place=place(look, where), called=look.called), used(look, question))
-            return Finding("base_url_not_honoured", "sure", lines, values(look, where), where, applied(look))
+            return Finding(
+                "base_url_not_honoured", "sure", lines, values(look, where), where, commands(applied(look.tool.name))
+            )
     return None
 
 
@@ -50,11 +53,6 @@ def _is_chosen(look: Look, question: str) -> bool:
     """Whether a file says whose address is asked for: a name that nothing stands under has a check of its own."""
     slots = look.reader.questions[question]
     return any(answer.layer and f"<{name}>" in slot.text for name, answer in look.found.items() for slot in slots)
-
-
-def applied(look: Look) -> Fix:
-    """The tool set once more: what stands where it does not look does no harm, and no good."""
-    return Fix(f"toolsync apply --tool {look.tool.name}", ("apply", "--tool", look.tool.name))
 
 
 def _place_of(one: Seen, question: str, want: str) -> tuple[str, str, int | None] | None:
@@ -155,7 +153,7 @@ def in_unread_variable(look: Look, question: str, want: str) -> Finding | None:
     where = Where("environment", f"${names[0]}", line.file if line else "", (line.line or None) if line else None)
     lines = (say("in_unread_variable", place=place(look, where), called=look.called), used(look, question))
     found = values(look, where, variable=names[0])
-    return Finding("base_url_not_honoured", certainty, lines, found, where, applied(look))
+    return Finding("base_url_not_honoured", certainty, lines, found, where, commands(applied(look.tool.name)))
 
 
 def _is_read(look: Look, name: str) -> bool:

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from toolsync.doctor.checks.saying import address, place, same, text, values
 from toolsync.doctor.checks.wanting import QUESTIONS, way_out
+from toolsync.doctor.command import applied, commands
 from toolsync.doctor.layers import Seen
 from toolsync.doctor.look import Look
-from toolsync.doctor.model import Finding, Fix, Where
+from toolsync.doctor.model import Finding, Where
 from toolsync.document import MISSING, Value, parse_path
 from toolsync.document import data as _data
 from toolsync.document.data import Missing
@@ -83,14 +84,13 @@ def _asked_paths(look: Look, one: Seen) -> dict[str, str]:
 def _drifted(look: Look, one: Seen, path: str, question: str, now: Value | Missing) -> Finding:
     position = one.document.position(parse_path(path)) if one.document is not None else None
     where = Where(one.layer.name, path, one.file, position[0] if position else None)
-    fix = Fix(f"toolsync apply --tool {look.tool.name}", ("apply", "--tool", look.tool.name))
     return Finding(
         "config_drift",
         "sure",
         (_said_of(look, where, question, now),),
         values(look, where),
         where,
-        fix,
+        commands(applied(look.tool.name)),
     )
 
 

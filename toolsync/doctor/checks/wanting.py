@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from toolsync.doctor.checks.elsewhere import applied, in_near_file, in_own_file, in_unread_file, in_unread_variable
+from toolsync.doctor.checks.elsewhere import in_near_file, in_own_file, in_unread_file, in_unread_variable
 from toolsync.doctor.checks.saying import place, same, used, values
+from toolsync.doctor.command import applied, commands
 from toolsync.doctor.effective import command_path, command_value
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Credential, Finding, Fix, Where
@@ -114,7 +115,7 @@ def _ignored(look: Look, question: str, want: str) -> Finding | None:
         where = Where(one.layer.name, answer.slot, one.file, one.line(answer))
         cause = "project_config_ignored" if one.is_projects else "base_url_not_honoured"
         lines = (say("unheeded", place=place(look, where), called=look.called), used(look, question))
-        fix = None if one.is_projects else applied(look)
+        fix = None if one.is_projects else commands(applied(look.tool.name))
         return Finding(cause, "sure", lines, values(look, where), where, fix)
     return None
 
@@ -167,7 +168,7 @@ def _shadow(look: Look, question: str, below: Answer) -> Finding:
 def way_out(look: Look, winner: Answer, where: Where) -> Fix | None:
     """What takes the winner out: another apply where toolsync sets that very value."""
     if any(edit.path == winner.path for edit in look.edits.get(winner.overlay, ())):
-        return Fix(f"toolsync apply --tool {look.tool.name}", ("apply", "--tool", look.tool.name))
+        return commands(applied(look.tool.name))
     return taken_out(look, where, look.wanted.get(winner.question, ""))
 
 

@@ -1,0 +1,153 @@
+"""`doctor` as data, as `schemas/results/doctor.schema.json` describes it: in one language, and free of keys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from toolsync.causes import Language, named
+from toolsync.doctor.checks import saying
+from toolsync.doctor.diagnosis import Probed
+from toolsync.doctor.layers import Standing
+from toolsync.doctor.look import Look
+from toolsync.doctor.model import Credential, Diagnosis, Effective, Finding, Where
+from toolsync.doctor.unasked import why
+from toolsync.masking import fingerprint
+from toolsync.sentence import tell
+from toolsync.session import Session
+
+if TYPE_CHECKING:
+    from toolsync.commands.doctor.proving import Proof
+    from toolsync.probe.exchange import Exchange
+
+
+def program(
+    look: Look, one: Diagnosis, probed: Probed | None, language: Language, proof: Proof | None
+) -> dict[str, Any]:
+    """One program of a tool.
+
+    Args:
+        look: the program.
+        one: what is said of it.
+        probed: what asking as it asks came to; None where nobody was asked.
+        language: of its sentences.
+        proof: what became of asking the program itself; None where it was not to be asked.
+    """
+    effective, session = one.effective, look.world.session
+    exchanges = probed.inquiry.exchanges if probed is not None and probed.inquiry is not None else ()
+    return {
+        "tool": effective.tool,
+        "reader": effective.reader,
+        "called": effective.called,
+        "state": proof.state if proof is not None else one.state,
+        "request": _asked(look),
+        "findings": [_finding(look, finding, language) for finding in one.findings],
+        "ruled_out": list(one.ruled_out),
+        "answered": _answered(effective, exchanges),
+        "asked": [_open(tell(exchange.line, language)) for exchange in exchanges],
+        "unknown": [_open(tell(line, language)) for line in why(look, one, _is_agreed)],
+        "layers": [_layer(standing, session) for standing in look.standings()],
+        "client": _proven(proof, look, language) if proof is not None else None,
+    }
+
+
+def _is_agreed(look: Look) -> bool:
+    from toolsync.commands.doctor.standing import is_agreed  # see `_finding`
+
+    return is_agreed(look)
+
+
+def _proven(proof: Proof, look: Look, language: Language) -> dict[str, Any]:
+    from toolsync.commands.doctor.proving import as_data
+
+    return as_data(proof, look, language)
+
+
+def _answered(effective: Effective, exchanges: Sequence[Exchange]) -> dict[str, Any] | None:
+    """Who answered the tool's own request, and how fast; None where nobody did."""
+    told = next((one for one in exchanges if one.is_ok and one.what in ("question", "stream")), None)
+    if told is None:
+        return None
+    return {"model": _open(effective.model), "milliseconds": told.first_ms or told.elapsed_ms}
+
+
+def _asked(look: Look) -> dict[str, Any]:
+    effective = look.effective
+    return {
+        "dialect": effective.dialect,
+        "url": _open(effective.url),
+        "base_url": _open(effective.base_url),
+        "model": _open(effective.model),
+        "credentials": [_credential(one, look) for one in effective.credentials],
+        "headers": sorted(effective.headers),
+        "timeout_seconds": effective.timeout_seconds,
+        "streams": effective.streams,
+        "proxy": _open(effective.network.proxy_for(effective.url) or "") if effective.url else "",
+        "where": {question: _where(where, look) for question, where in effective.wheres.items()},
+        "wanted": {question: _open(value) for question, value in effective.wanted.items()},
+    }
+
+
+def _credential(one: Credential, look: Look) -> dict[str, Any]:
+    print_ = fingerprint(one.value.reveal(), look.world.memory.key) if one.value is not None else None
+    return {"header": one.header, "kind": one.kind, "fingerprint": print_, "where": _where(one.where, look)}
+
+
+def _where(where: Where, look: Look) -> dict[str, Any]:
+    file = look.world.session.shown(where.file) if where.file else ""
+    return {"layer": where.layer, "slot": _open(saying.slot(look, where)), "file": file, "line": where.line}
+
+
+def _finding(look: Look, finding: Finding, language: Language) -> dict[str, Any]:
+    from toolsync.commands.doctor.mending import mended  # it brings what fills templates, and most programs are well
+
+    values = {**saying.values(look, finding.where), **finding.values}
+    cause = named(finding.cause, language).filled({name: tell(value, language) for name, value in values.items()})
+    fix = mended(look, replace(finding, values=values), cause.remedy)
+    evidence = (*finding.evidence, *((fix.why,) if fix is not None and fix.why is not None else ()))
+    return {
+        "cause": finding.cause,
+        "severity": finding.severity,
+        "certainty": finding.certainty,
+        "title": cause.title,
+        "meaning": cause.meaning,
+        "evidence": list(dict.fromkeys(_open(tell(line, language)) for line in evidence)),
+        "where": _where(finding.where, look) if finding.where is not None else None,
+        "remedy": cause.remedy,
+        "fix": tell(fix.text, language) if fix is not None else "",
+        "command": list(fix.argv) if fix is not None else [],
+        "then": [list(words) for words in fix.then] if fix is not None else [],
+    }
+
+
+def _layer(standing: Standing, session: Session) -> dict[str, Any]:
+    one = standing.seen
+    file = session.shown(one.path) if one.path is not None else ""
+    return {
+        "name": one.layer.name,
+        "file": file,
+        "state": one.state,
+        "sets": list(standing.sets),
+        "wins": list(standing.wins),
+    }
+
+
+def probe(probed: Probed, language: Language) -> dict[str, Any]:
+    """What asking came to, step by step."""
+    exchanges = probed.inquiry.exchanges if probed.inquiry else ()
+    return {
+        "address": _open(probed.way.url),
+        "steps": [{**vars(step), "said": _open(tell(step.said, language))} for step in probed.way.steps],
+        "exchanges": [_exchange(one, language) for one in exchanges],
+    }
+
+
+def _exchange(one: Exchange, language: Language) -> dict[str, Any]:
+    words = _open(tell(one.words, language))
+    return {**vars(one), "words": words, "sent": list(one.sent), "also": list(one.also)}
+
+
+def _open(text: str) -> str:
+    """Any text of the settings, on one line and free of keys."""
+    return saying.text(text, limit=400)

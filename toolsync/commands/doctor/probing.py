@@ -1,0 +1,99 @@
+"""`doctor`: the gateways, asked as the tools ask them; what several programs ask alike is asked once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from toolsync.address import origin
+from toolsync.doctor.diagnosis import Probed, is_blocked
+from toolsync.doctor.look import Look
+from toolsync.doctor.model import Effective, Finding
+from toolsync.doctor.unasked import is_unset
+from toolsync.masking import Secret
+from toolsync.value import frozen
+
+if TYPE_CHECKING:
+    from toolsync.probe.request import Request
+
+Triple = tuple[object, ...]
+
+
+@frozen
+class Probes:
+    """What asking came to, by what was asked.
+
+    Attributes:
+        found: each distinct request.
+    """
+
+    found: Mapping[Triple, Probed]
+
+    def of(self, effective: Effective) -> Probed | None:
+        """What came of this request; None where nobody was asked."""
+        return self.found.get(_triple(effective))
+
+    def __iter__(self) -> Iterator[Probed]:
+        """Each once, in the order in which they were asked."""
+        return iter(self.found.values())
+
+
+def probes(told: Sequence[tuple[Look, Sequence[Finding]]], *, is_deep: bool) -> Probes:
+    """Ask for every program that something can be asked for.
+
+    Args:
+        told: the programs, with what the checks found.
+        is_deep: whether a coding tool's kind of request is tried too.
+    """
+    found: dict[Triple, Probed] = {}
+    for look, offline in told:
+        effective = look.effective
+        if effective.dialect is None or not effective.url or is_blocked(offline) or is_unset(look, offline):
+            continue
+        if _triple(effective) not in found:
+            found[_triple(effective)] = _probed(look, is_deep=is_deep)
+    return Probes(found)
+
+
+def _triple(effective: Effective) -> tuple[object, ...]:
+    """What is asked once, however many programs ask it."""
+    keys = tuple((one.header, one.value) for one in effective.credentials)
+    headers = tuple(sorted((name, str(value)) for name, value in effective.headers.items()))
+    return effective.url, effective.dialect, effective.model, keys, headers, effective.network, effective.streams
+
+
+def _probed(look: Look, *, is_deep: bool) -> Probed:
+    from toolsync.probe.inquiry import inquire
+    from toolsync.probe.way import way
+
+    effective = look.effective
+    gone = way(effective.url, effective.network, look.world.session.places.root)
+    if gone.end is not None:
+        return Probed(gone)
+    return Probed(gone, inquire(_request(look, has_bundle=not gone.unread_bundle), is_deep=is_deep))
+
+
+def _request(look: Look, *, has_bundle: bool) -> Request:
+    """The request as it is asked; the key goes to the user's own addresses only."""
+    from toolsync.probe.request import Request
+
+    effective = look.effective
+    assert effective.dialect is not None  # noqa: S101  the caller looked
+    keys = {one.header: one.value for one in effective.credentials if one.value is not None}
+    is_known = bool(keys) or not effective.credentials  # without its key, the gateway would only ask for one
+    is_trusted = is_known and origin(effective.base_url) in look.world.origins
+    headers = {name: value for name, value in effective.headers.items() if is_trusted or not isinstance(value, Secret)}
+    return Request(
+        dialect=effective.dialect,
+        base=effective.base_url,
+        url=effective.url,
+        model=effective.model,
+        credentials=keys if is_trusted else {},
+        headers=headers,
+        streams=effective.streams,
+        timeout_seconds=effective.timeout_seconds,
+        limit_name=effective.limit_name,
+        network=effective.network if has_bundle else replace(effective.network, ca_bundle=""),
+        is_trusted=is_trusted,
+    )

@@ -1,0 +1,120 @@
+"""What mends a cause: a chain of command lines where commands of ours can, else a sentence that says what can."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from toolsync.doctor.command import applied, commands, spelled
+from toolsync.doctor.model import Effective, Finding, Fix
+from toolsync.doctor.remedy import key, setting
+from toolsync.doctor.remedy.standing import Change, Standing
+from toolsync.errors import SecretError
+from toolsync.profile import Profile
+from toolsync.sentence import say
+
+
+def is_about_key(cause: str) -> bool:
+    """Whether what mends the cause is another key."""
+    return cause in _OF_KEY
+
+
+def fix(effective: Effective, finding: Finding, profile: Profile | None, standing: Standing) -> Fix | None:
+    """What mends it; None where only a person can, and the cause's own remedy says how.
+
+    Args:
+        effective: the request.
+        finding: what is wrong; what its check says to do counts, but for what would stop it.
+        profile: what the tool is meant to be set to.
+        standing: how the tool stands to it.
+    """
+    found = finding.fix or _found(effective, finding, profile, standing)
+    if profile is None or found is None or not found.argv:
+        return found
+    own = standing.key() if found.argv[0] == "apply" else None
+    if isinstance(own, SecretError):
+        found = key.way_to(effective, profile, standing, own)
+    return found if standing.is_agreed else _agreeing(effective, found)
+
+
+def _found(effective: Effective, finding: Finding, profile: Profile | None, standing: Standing) -> Fix | None:
+    takes_timeout = any(name.startswith("timeout_") for name in standing.takes)
+    if finding.cause in ("tool_timeout_too_short", "timeout_unit") and not takes_timeout:
+        return setting.raised_limit(finding)
+    change = _CHANGES.get(finding.cause)
+    if profile is None:
+        return _by_hand(finding, standing)
+    if change is None:
+        return None
+    if is_about_key(finding.cause) and _is_elsewhere(finding, standing):
+        command = spelled(applied(effective.tool))
+        return Fix(say("mend_there", place=finding.values.get("place", ""), command=command))
+    if not standing.is_set and change not in (setting.outside, key.top_up):
+        return commands(applied(effective.tool))
+    if finding.certainty == "open" and is_about_key(finding.cause):
+        return None  # nobody knows that it is the key: another one would be a guess
+    return change(effective, finding, profile, standing)
+
+
+def _by_hand(finding: Finding, standing: Standing) -> Fix | None:
+    """What is to be written where the value stands: there is no profile that could be edited."""
+    address, place = str(finding.values.get("address", "")), finding.values.get("place")
+    if not place or not standing.begin:
+        return None
+    if is_about_key(finding.cause):
+        return Fix(say("put_right", place=place, command=standing.begin))
+    is_known = bool(address) and _CHANGES.get(finding.cause) is setting.address
+    return Fix(say("write_there", address=address, place=place, command=standing.begin)) if is_known else None
+
+
+def _is_elsewhere(finding: Finding, standing: Standing) -> bool:
+    """Whether it stands in a file at a place that toolsync does not write: `apply` would refuse it, or leave it."""
+    where = finding.where
+    return where is not None and bool(where.file) and where.layer != "environment" and not standing.writes
+
+
+def _agreeing(effective: Effective, found: Fix) -> Fix:
+    """The same with the consent without which the tool would be passed over, and what that means."""
+    chain = [
+        (*words, "--allow-plaintext") if words[0] == "apply" else words for words in (found.argv, *found.then) if words
+    ]
+    if not any(words[0] == "apply" for words in chain):
+        return found
+    return replace(commands(*chain), why=say("needs_consent", called=effective.called))
+
+
+_OF_KEY = frozenset(
+    {
+        *("key_invalid", "key_missing", "key_expired", "key_disabled", "key_wrong_provider", "key_malformed"),
+        *("key_placeholder_value", "key_or_endpoint", "key_literal_placeholder", "key_whitespace"),
+        *("key_not_a_key", "key_helper_failed", "key_not_sent"),
+    }
+)
+
+_CHANGES: Mapping[str, Change] = {
+    **dict.fromkeys(
+        (
+            *("path_missing_v1", "path_duplicate_v1", "path_full_endpoint", "path_missing_prefix"),
+            *("path_extra_segment", "url_malformed"),
+        ),
+        setting.address,
+    ),
+    **dict.fromkeys(("config_wrong_file", "config_drift", "config_incomplete"), setting.again),
+    **dict.fromkeys(("connection_refused", "dns_failure", "url_redirect"), setting.only_again),
+    "base_url_not_honoured": setting.outside,
+    "scheme_mismatch": setting.other_scheme,
+    "localhost_ipv6": setting.by_number,
+    **dict.fromkeys(("model_not_found", "model_no_channel", "model_not_allowed"), setting.model),
+    **dict.fromkeys(_OF_KEY, key.put_right),
+    "key_env_empty": key.unset,
+    "quota_exhausted": key.top_up,
+    "tool_timeout_too_short": setting.timeout,
+    "timeout_unit": setting.timeout,
+    "proxy_captures_loopback": setting.exempt,
+}
+"""What mends each cause. A redirect's new place is not taken: who answers there is for people to judge."""
+
+_OF_ADDRESS = (setting.address, setting.only_again, setting.other_scheme, setting.by_number, setting.exempt)
+
+OF_ADDRESS = frozenset(name for name, change in _CHANGES.items() if change in _OF_ADDRESS)
+"""Causes that another address mends, so that it alone says whether the tool has what the profile wants."""

@@ -1,0 +1,110 @@
+"""Another key, or the way to the profile's own: where the profile takes it from decides who can put it right."""
+
+from __future__ import annotations
+
+import shlex
+
+from toolsync.doctor.command import applied, commands, spelled
+from toolsync.doctor.model import Effective, Finding, Fix
+from toolsync.doctor.remedy.standing import Standing
+from toolsync.errors import KeyMissingError, SecretError
+from toolsync.keyref import KeyRef
+from toolsync.masking import Secret
+from toolsync.profile import Profile
+from toolsync.secret.reference import file_of
+from toolsync.sentence import Text, reported, say
+
+_WANT_ONE = frozenset({"key_missing", "key_not_sent", "key_helper_failed"})
+"""Causes of which a tool is cured by being given the profile's key."""
+
+
+def put_right(effective: Effective, finding: Finding, profile: Profile, standing: Standing) -> Fix | None:
+    """The profile's key for a tool that has none, another one for a tool that has it."""
+    own = standing.key()
+    if isinstance(own, SecretError):
+        return way_to(effective, profile, standing, own)
+    if isinstance(own, Secret) and finding.cause in _WANT_ONE:
+        return commands(applied(effective.tool))
+    return _replaced(effective, profile, standing, is_there=isinstance(own, Secret))
+
+
+def unset(effective: Effective, finding: Finding, profile: Profile, standing: Standing) -> Fix | None:
+    """The variable from which the tool takes the key; one that toolsync named is set by `exec` and `hook`."""
+    variable = str(finding.values.get("variable", ""))
+    own = standing.key()
+    if isinstance(own, SecretError):
+        return way_to(effective, profile, standing, own)
+    if not variable or variable != standing.variable:
+        return None
+    return Fix(say("start_with_key", variable=variable, program=standing.program or "PROGRAM"))
+
+
+def top_up(effective: Effective, _finding: Finding, profile: Profile, standing: Standing) -> Fix:
+    """More money, or another key, where the profile's key is kept."""
+    other = _replaced(effective, profile, standing, is_there=isinstance(standing.key(), Secret))
+    return Fix(say("top_up", way=say("by_command", command=other.text) if other.argv else other.text))
+
+
+def way_to(effective: Effective, profile: Profile, standing: Standing, error: SecretError) -> Fix:
+    """What stands in the way of having the profile's key at all; after it a copy of the key is written."""
+    reference = profile.key
+    is_missing = isinstance(error, KeyMissingError)
+    if is_missing and (reference.kind == "keyring" or (reference.kind == "age" and not file_of(reference).exists())):
+        return _replaced(effective, profile, standing, is_there=False)
+    first = _sourced(effective, profile, standing, error)
+    if _is_asked_for(effective) or standing.variable:
+        return Fix(first, why=reported(error.message))
+    return Fix(say("and_then", first=first, command=spelled(applied(effective.tool))), why=reported(error.message))
+
+
+def _replaced(effective: Effective, profile: Profile, standing: Standing, *, is_there: bool) -> Fix:
+    """Another key in the place of the profile's own, and wherever a copy of it stands."""
+    reference = profile.key
+    is_asked_for = _is_asked_for(effective)
+    if reference.kind == "keyring" and is_there:
+        rotate = ("key", "rotate", profile.name)
+        is_rotated = is_asked_for or effective.tool in standing.tools
+        return commands(rotate) if is_rotated else commands(rotate, applied(effective.tool))
+    if reference.kind in ("keyring", "age"):
+        put = ("key", "set", profile.name)
+        return commands(put) if is_asked_for else commands(put, applied(effective.tool, *standing.tools))
+    there: Text = {
+        "env": say("replace_at", variable=reference.name, place=standing.set_at)
+        if standing.set_at
+        else say("replace_in_variable", variable=reference.name),
+        "systemd": say("replace_in_credential", credential=reference.name),
+    }.get(reference.kind) or say("replace_behind_command")
+    return Fix(there) if is_asked_for else Fix(say("and_then", first=there, command=spelled(applied(effective.tool))))
+
+
+def _is_asked_for(effective: Effective) -> bool:
+    """Whether the tool asks for the key each time, so that no copy of it is to be written anew."""
+    return bool(effective.credentials) and all(one.kind == "command" for one in effective.credentials)
+
+
+def _sourced(effective: Effective, profile: Profile, standing: Standing, error: SecretError) -> Text:
+    reference = profile.key
+    if reference.kind == "age":
+        return _passphrase(profile, error)
+    if reference.kind == "env":
+        program = standing.program or "PROGRAM"
+        return say("set_variable", variable=reference.name, called=effective.called, program=program)
+    if reference.kind == "command":
+        return say("mend_command", profile=profile.name)
+    return say("key_first", reason=reported(error.message), hint=reported(error.hint))
+
+
+def _passphrase(profile: Profile, error: SecretError) -> Text:
+    """What to do about a file of age's that is there, and is not opened."""
+    file, _, inner = profile.key.name.partition("#")
+    if not inner:
+        setting = shlex.quote(f"key=age:{file}#keyring:{profile.name}-passphrase")
+        return say("say_passphrase", command=f"toolsync profile edit {profile.name} --set {setting}")
+    source = KeyRef.parse(inner)
+    if not isinstance(error, KeyMissingError) and source.kind == "env":
+        return say("key_first", reason=reported(error.message), hint=reported(error.hint))
+    if source.kind == "env":
+        return say("set_passphrase", variable=source.name)
+    if source.kind == "command":
+        return say("mend_command", profile=profile.name)
+    return say("key_first", reason=reported(error.message), hint=reported(error.hint))

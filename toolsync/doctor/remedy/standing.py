@@ -1,0 +1,52 @@
+"""How a tool stands to the profile that it is meant to have, as far as it decides what mends it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import field
+
+from toolsync.doctor.model import Effective, Finding, Fix
+from toolsync.errors import SecretError
+from toolsync.masking import Secret
+from toolsync.profile import Profile
+from toolsync.value import frozen
+
+
+def _unknown() -> None:
+    """Nobody looked the key up."""
+
+
+@frozen
+class Standing:
+    """How a tool stands to the profile that it is meant to have.
+
+    Attributes:
+        is_set: whether the tool has what the profile wants, as far as the finding is about it: then it is the profile
+            that must change, and after it the tool.
+        takes: the facts of a profile that the tool's templates set.
+        writes: whether toolsync sets the place that the finding names.
+        is_agreed: whether `apply` may set the tool without being told that its file may hold a copy of the key.
+        tools: all that are set to the profile.
+        variable: of the environment, from which the tool takes the key as toolsync sets it; "" where it does not.
+        program: what starts the tool; "" where nobody knows.
+        environ: the variables that the tool sees.
+        set_at: the line of a startup file that sets the variable from which the profile takes the key; "" if unknown.
+        begin: the command that makes a first profile of what the tool has; "" where there is one.
+        key: looks the profile's key up; why not, where it cannot be had.
+    """
+
+    is_set: bool
+    takes: frozenset[str] = frozenset({"timeout_seconds"})
+    writes: bool = True
+    is_agreed: bool = True
+    tools: tuple[str, ...] = ()
+    variable: str = ""
+    program: str = ""
+    environ: Mapping[str, str] = field(default_factory=dict)
+    set_at: str = ""
+    begin: str = ""
+    key: Callable[[], Secret | SecretError | None] = _unknown
+
+
+Change = Callable[[Effective, Finding, Profile, Standing], Fix | None]
+"""What of the profile or the tool must change for a finding to be gone; None where only a person can."""
