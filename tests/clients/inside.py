@@ -122,7 +122,7 @@ class Stage:
 
     def _watched(self, settings: Path) -> list[Path]:
         ours = [file for folder in (".config", ".local") for file in (self.home / folder).rglob("toolsync/**/*")]
-        return [settings, *(file for file in ours if file.is_file())]
+        return [settings, *(file for file in ours if file.is_file() and file.name != "lock")]  # who writes holds it
 
 
 def _run(argv: Sequence[str | Path], environ: Mapping[str, str], folder: Path, seconds: float, stdin: str = "") -> Run:
