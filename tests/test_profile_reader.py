@@ -369,7 +369,7 @@ BAD = {
         in_work('tool.codex.key_way = "comand"'),
         (
             "profile.toml:5: profiles.work.tool.codex.key_way: "
-            "'comand' is none of command, keyring, env, file, plaintext; did you mean 'command'?"
+            "'comand' is none of command, keyring, env, plaintext; did you mean 'command'?"
         ),
     ),
     "every problem, by line": (

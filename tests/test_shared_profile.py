@@ -111,7 +111,7 @@ CHANGES = {
     "a copy of the key": ("key =", 'plaintext = "allow"\nkey =', False),
     "no copy of the key": ("key =", 'plaintext = "never"\nkey =', True),
     "files to write": (TEAM, f'{TEAM}[profiles.work.tool.config-toml]\npaths = ["~/.bashrc"]\n', False),
-    "how a tool has the key": (TEAM, f'{TEAM}[profiles.work.tool.codex]\nkey_way = "file"\n', False),
+    "how a tool has the key": (TEAM, f'{TEAM}[profiles.work.tool.codex]\nkey_way = "env"\n', False),
     "a tool's address": (TEAM, f'{TEAM}[profiles.work.tool.codex.urls]\nopenai = "https://o.example"\n', False),
     "a tool's header": (TEAM, f'{TEAM}[profiles.work.tool.codex.request]\nheaders = {{ X-A = "1" }}\n', False),
     "a tool's model": (TEAM, f'{TEAM}[profiles.work.tool.codex]\nmodel = "m"\nrequest.stream = true\n', True),

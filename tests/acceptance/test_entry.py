@@ -75,6 +75,15 @@ def test_undo_gives_the_users_own_value_back(applied: Machine) -> None:
     assert applied.read(CONFIG) == '# mine\nactive_model = "local"\n'
 
 
+def test_an_entry_that_was_deleted_is_not_made_again_by_a_rotation(applied: Machine) -> None:
+    applied.vault.remove(ENTRY)
+    applied.environ["NEW"] = NEW
+    ran = applied.toolsync("key", "rotate", "--yes", "--no-ping", "--from", "env:NEW")
+    told = f"warning: {ENTRY} was deleted since it was applied, and is not made again\n"
+    assert (ran.out.count(told), found(applied)) == (1, None), ran.out
+    assert (applied.toolsync(*APPLY).code, found(applied)) == (0, NEW)
+
+
 def test_undo_takes_away_what_was_not_there(vibe: Machine) -> None:
     vibe.vault.remove(ENTRY)
     assert (vibe.toolsync(*APPLY).code, found(vibe)) == (0, KEY)

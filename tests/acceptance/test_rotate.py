@@ -7,7 +7,9 @@ import io
 import json
 import os
 import re
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -419,6 +421,41 @@ def test_what_a_file_gets_beside_the_key_is_told(machine: Machine, both: Both, r
     ran = rotate()
     assert "warning: ~/service/config.toml gets more than the key: api.max_retries\n" in ran.out
     assert (ran.code, ran.out.count("gets more than the key")) == (0, 1)
+
+
+# What somebody has deleted since it was applied
+
+
+@pytest.mark.parametrize("name", [TOML, CLINE])
+def test_a_file_that_was_deleted_is_not_made_again(machine: Machine, switch: Home, rotate: Rotate, name: str) -> None:
+    (machine.home / name).unlink()
+    ran = rotate()
+    told = f"warning: ~/{name} was deleted since it was applied, and is not made again\n"
+    assert (ran.code, ran.out.count(told), (machine.home / name).exists()) == (0, 1, False), ran.out + ran.err
+    assert (keys_in(machine, switch), f"~/{name}" in machine.toolsync("key", "uses").out) == ({NEW}, False)
+    assert machine.toolsync("apply", "--yes", *(f"--tool={name}" for name in TOOLS)).code == 0
+    assert NEW in machine.read(name)
+
+
+def test_nor_is_a_row(machine: Machine, switch: Home, rotate: Rotate) -> None:
+    with closing(sqlite3.connect(machine.home / ".cc-switch/cc-switch.db")) as database:
+        database.execute("DELETE FROM providers WHERE id = 'toolsync-work' AND app_type = 'codex'")
+        database.commit()
+    ran = rotate()
+    told = "warning: ~/.cc-switch/cc-switch.db#work/codex was deleted since it was applied, and is not made again\n"
+    assert (ran.code, ran.out.count(told)) == (0, 1), ran.out + ran.err
+    assert (keys_in(machine, switch), NEW in str(switch.everything())) == ({NEW}, False)
+
+
+def test_a_key_that_was_taken_out_of_a_file_comes_back_and_is_told(
+    machine: Machine, switch: Home, rotate: Rotate
+) -> None:
+    text = json.loads(machine.read(JSON))
+    del text["apiKey"]
+    machine.write(JSON, json.dumps(text))
+    ran = rotate()
+    told = f"warning: ~/{JSON}: apiKey was taken out since it was applied, and comes back\n"
+    assert (ran.code, ran.out.count(told), keys_in(machine, switch)) == (0, 1, {NEW}), ran.out
 
 
 # What is left of the old key

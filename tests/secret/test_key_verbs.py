@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from toolsync.commands.keys import stored
 from toolsync.commands.keys.stored import KeySet, StoredKey, demand_unused, list_keys, remove_key, set_key, uses
-from toolsync.errors import PlanRefusedError, SecretError, UsageError
+from toolsync.errors import PlanRefusedError, SecretError, TransactionError, UsageError
 from toolsync.masking import Secret
 from toolsync.profile import KeyRef, Profile
 from toolsync.secret.vault import MemoryVault
+from toolsync.transaction import lock
 
 KEY = "sk-invented-0123456789"
 
@@ -45,6 +47,19 @@ def test_what_is_no_name_may_be_a_key_and_is_not_shown(tmp_path: Path, name: str
     ):
         with pytest.raises(UsageError, match=r"^that is no name for a key$"):
             verb()
+
+
+def test_nothing_is_set_or_removed_while_another_command_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A rotation that is under way has read the key, and will put it away or back."""
+    monkeypatch.setattr(stored, "_WAIT_SECONDS", 0.0)
+    vault = MemoryVault()
+    set_key(KEY, "work", vault, tmp_path)
+    for verb in (lambda: set_key("sk-another", "work", vault, tmp_path), lambda: remove_key("work", vault, tmp_path)):
+        with lock.held(tmp_path, 0.0), pytest.raises(TransactionError, match="another toolsync"):
+            verb()
+    assert vault.get("work") == Secret(KEY)
 
 
 def test_keys_are_listed_by_name_with_their_profiles(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 from toolsync.disk import shown
 from toolsync.errors import FileError, KeyMissingError, SecretError
 from toolsync.masking import Secret, learn
+from toolsync.secret.reference import PASSPHRASES
 
 _MOST_BYTES = 64 * 1024
 """A key is far shorter, armoured and with a header too."""
@@ -90,7 +91,7 @@ def asked(path: Path) -> Secret:
     if not (sys.stdin and sys.stdin.isatty() and sys.stderr and sys.stderr.isatty()):
         raise SecretError(
             f"{named(path)} is shut with a passphrase, and nobody is there to type it",
-            hint=f"{_WHERE} (age:{shown(path)}#systemd:NAME, …#command:LINE).",
+            hint=f"{_WHERE}: `{named(path)}{PASSPHRASES}.",
         )
     return _typed(f"Passphrase of {shown(path)} (nothing is shown): ")
 
@@ -102,7 +103,8 @@ def chosen(path: Path) -> Secret:
         SecretError: nobody is there, or the two differ.
     """
     if not (sys.stderr and sys.stderr.isatty()):
-        raise SecretError(f"nobody is there to type a passphrase for {named(path)}", hint=f"{_WHERE} (…#command:LINE).")
+        text = f"nobody is there to type a passphrase for {named(path)}"
+        raise SecretError(text, hint=f"{_WHERE}: `{named(path)}{PASSPHRASES}.")
     typed = _typed(f"Passphrase for {shown(path)} (nothing is shown): ")
     if typed != _typed("Once more: "):
         raise SecretError("the two passphrases differ; nothing was written")

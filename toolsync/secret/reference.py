@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 COMMAND_SECONDS = 30.0
 """A password manager may ask its owner first."""
 
+PASSPHRASES = "#keyring:NAME`, `…#env:NAME`, `…#systemd:NAME` or `…#command:LINE`"
+"""What says, behind the file of an `age:` and an opening quote, where its passphrase is to be had."""
+
 
 def resolve(
     reference: KeyRef,

@@ -34,7 +34,7 @@ from toolsync.planning.tracing import called, layer_trees
 from toolsync.profile import Profile
 from toolsync.registry import Known
 from toolsync.result import Message
-from toolsync.secret.reference import needs_person
+from toolsync.secret.reference import PASSPHRASES, needs_person
 from toolsync.session import Session
 from toolsync.tool import Layer, Reader, Tool
 from toolsync.trace import CREDENTIALS, Answer, Conflict, Tree, answers, conflicts, looks_at_variables
@@ -175,8 +175,8 @@ def _stop_at_silence(session: Session, profile: Profile, tool: Tool) -> None:
             raise PlanRefusedError(
                 f"{called(tool, seen.reader)} asks `toolsync key print` for the key itself, with nobody there to type "
                 f"the passphrase of {profile.key}",
-                hint=f"Let the profile say where the passphrase is to be had (`{profile.key}#systemd:NAME`, "
-                f"`…#command:LINE`){undo if by_itself(tool) else ''}.",
+                hint=f"Let the profile say where the passphrase is to be had (`{profile.key}{PASSPHRASES})"
+                f"{undo if by_itself(tool) else ''}.",
             )
 
 

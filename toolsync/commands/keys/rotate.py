@@ -62,6 +62,7 @@ class Rotation:
         files: what becomes of the files and rows that hold a copy.
         asked: for each profile, the tools whose requests are tried.
         news: what a person should know of an earlier run.
+        deleted: files, rows and entries that held a copy, and that somebody has deleted since: they stay so.
     """
 
     session: Session
@@ -71,6 +72,7 @@ class Rotation:
     files: Plan
     asked: tuple[Plan, ...]
     news: tuple[Notice, ...] = ()
+    deleted: tuple[FilePlan, ...] = ()
 
     @property
     def is_nothing(self) -> bool:
@@ -162,13 +164,15 @@ def plan(session: Session, order: Order) -> Rotation:
         _stop_at_strays(session, strays(session, memory, known, old, {one.name for one in using}), profiles)
     files = _together([plan_apply(fresh, Wish(one.name, held[one.name])) for one in using if one.name in held])
     files = replace(files or Plan(None, (), (), {}, (), memory), memory_sha256=snapshot.sha256)
+    deleted = tuple(file for file in files.everything if _is_deleted(file))
+    files = _without(files, deleted)
     stop_at_exposed(fresh, files.files)
     stop_at_unwritable(files)
     wishes = (Wish(one.name, set_now.get(one.name, ())) for one in using)
     asked = tuple(asking for wish in wishes if (asking := _asking(fresh, wish)) is not None)
     for asking in asked:
         requests(fresh, asking)
-    return Rotation(fresh, change, old, using, files, asked, news)
+    return Rotation(fresh, change, old, using, files, asked, news, deleted)
 
 
 def _stop_at_strays(session: Session, found: Sequence[Stray], profiles: Profiles) -> None:
@@ -196,6 +200,21 @@ def _seeing_to(found: Sequence[Stray], profiles: Profiles) -> str:
     )
     told = " and ".join(f"`{shlex.join(('toolsync', *line))}`" for line in lines)
     return f"{told} first, then this again."
+
+
+def _is_deleted(file: FilePlan) -> bool:
+    """Whether somebody took it away since it was applied: a new key is no reason to bring it back."""
+    is_gone = file.before is None and file.after is not None and file.remembered is not None
+    return is_gone and file.format != "gitignore"  # whose lines keep the others' keys out of git
+
+
+def _without(plan: Plan, deleted: Sequence[FilePlan]) -> Plan:
+    gone = {file.path for file in deleted}
+    return replace(
+        plan,
+        files=tuple(file for file in plan.files if file.path not in gone),
+        entries=tuple(file for file in plan.entries if file.path not in gone),
+    )
 
 
 def _asking(session: Session, wish: Wish) -> Plan | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from toolsync import memory as memories
 from toolsync import registry
-from toolsync.commands.describe import described_file, described_tool, left_messages, skipped_message
+from toolsync.commands.describe import described_file, described_tool, left_messages, shown, skipped_message
 from toolsync.commands.keys.holders import applied
 from toolsync.commands.keys.rotate import Rotation
 from toolsync.commands.keys.sending import sent
@@ -19,6 +19,7 @@ from toolsync.commands.pinging import Pinged, failures, ping_all
 from toolsync.commands.writing import forgetting
 from toolsync.commands.writing.carry import carry_out
 from toolsync.doctor.remedy import is_about_key
+from toolsync.document import MISSING
 from toolsync.document.keypath import spell
 from toolsync.errors import ChangedError, PingFailedError, SecretError, ToolsyncError
 from toolsync.masking import Secret, on_one_line, printable
@@ -37,6 +38,7 @@ def messages(rotation: Rotation) -> Iterator[Message]:
     yield from (skipped_message(skipped, "warning", "problem") for skipped in rotation.files.skipped)
     yield from left_messages(rotation.session, rotation.files)
     yield from _beside(rotation)
+    yield from _deleted(rotation)
     if not rotation.asked:
         yield Message("warning", "no tool that uses this key is found here, so the gateway is not asked about it")
 
@@ -50,6 +52,22 @@ def _beside(rotation: Rotation) -> Iterator[Message]:
         if paths:
             text = f"{rotation.session.shown(file.path)} gets more than the key: {printable(', '.join(sorted(paths)))}"
             yield Message("warning", text, "It is what `toolsync apply` would set there too.")
+
+
+def _deleted(rotation: Rotation) -> Iterator[Message]:
+    """That copies which somebody has deleted are not made again; or a value is, in a file that is still there."""
+    for file in rotation.deleted:
+        tools = " ".join(sorted({layer.tool for layer in file.remembered.layers} if file.remembered else ()))
+        text = f"{shown(rotation.session, file)} was deleted since it was applied, and is not made again"
+        yield Message("warning", text, f"`toolsync apply` makes it again; `toolsync undo {tools}` forgets it.")
+    for file in rotation.files.everything:
+        held = {value.path for layer in (file.remembered.layers if file.remembered else ()) for value in layer.values}
+        again = [spell(change.path) for change in file.changes if change.before is MISSING and change.secret]
+        for path in (path for path in again if path in held):
+            text = (
+                f"{shown(rotation.session, file)}: {printable(path)} was taken out since it was applied, and comes back"
+            )
+            yield Message("warning", text, "The tool is set to the profile, and has no key without it.")
 
 
 def execute(rotation: Rotation, *, ping: bool = True) -> Result:

@@ -14,7 +14,10 @@ from toolsync.secret import former
 from toolsync.secret.index import forget, known_names, record
 from toolsync.secret.key import checked, without_line_end
 from toolsync.secret.vault import Vault
+from toolsync.transaction import lock
 from toolsync.value import frozen
+
+_WAIT_SECONDS = 10.0
 
 
 @frozen
@@ -52,17 +55,21 @@ class KeySet:
 def set_key(text: str, name: str, vault: Vault, state_dir: Path) -> KeySet:
     """Store the key in `text`, as it was typed or came through stdin, one line end at its end not counted.
 
+    Under the lock that a rotation takes: one that is under way would take this key for the one that it found.
+
     Raises:
         UsageError: `name` is no name for a key.
         SecretError: the text cannot be a key, or the vault does not take it.
-        FileError: the key is stored, and its name could not be noted.
+        FileError: the folder cannot be written; or the key is stored, and its name could not be noted.
+        TransactionError: another toolsync is writing, and nothing was stored.
     """
     name = checked_name(name)
     secret = checked(without_line_end(text), "the key")
-    before = vault.get(name)
-    if secret != before:  # setting it anew would make macOS ask again whether we may read it
-        vault.set(name, secret)
-    record(state_dir, name)
+    with lock.held(state_dir, _WAIT_SECONDS):
+        before = vault.get(name)
+        if secret != before:  # setting it anew would make macOS ask again whether we may read it
+            vault.set(name, secret)
+        record(state_dir, name)
     is_changed = secret != before
     return KeySet(name, vault.backend, is_changed, is_replaced=is_changed and before is not None)
 
@@ -135,13 +142,15 @@ def remove_key(name: str, vault: Vault, state_dir: Path) -> bool:
     Raises:
         UsageError: `name` is no name for a key.
         SecretError: the vault does not let it go.
-        FileError: the key is removed, and its name could not be taken out of the list.
+        FileError: the folder cannot be written; or the key is removed, and its name could not be taken out of the list.
+        TransactionError: another toolsync is writing, and nothing was removed.
     """
     name = checked_name(name)
-    former.forgotten(state_dir, name, vault)
-    is_removed = vault.remove(name)
-    forget(state_dir, name)
-    return is_removed
+    with lock.held(state_dir, _WAIT_SECONDS):
+        former.forgotten(state_dir, name, vault)
+        is_removed = vault.remove(name)
+        forget(state_dir, name)
+        return is_removed
 
 
 _LOOKS_LIKE_A_KEY = re.compile(r"(sk|pk|gsk|hf|xai)[-_].*|.{65,}", re.DOTALL)

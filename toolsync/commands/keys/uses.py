@@ -7,8 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
+from toolsync import disk, registry
 from toolsync import memory as memories
-from toolsync import registry
 from toolsync.commands.keys.holders import profile_of, users
 from toolsync.commands.keys.stored import uses
 from toolsync.commands.keys.stray import settings_now
@@ -94,6 +94,8 @@ def _known_uses(
             if tools is None or layer.tool not in known:
                 continue
             place = Address.parse(real) if known[layer.tool].store else None
+            if place is None and not disk.is_there(Path(real)):  # somebody has deleted it since
+                continue
             where = session.shown(str(place.row) if place else Path(real))
             title = known[layer.tool].title
             if layer.holds_key:
