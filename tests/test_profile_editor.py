@@ -241,7 +241,7 @@ REFUSED: dict[str, tuple[Callable[[str], str], str]] = {
     ),
     "set a table where text is": (
         lambda t: with_values(t, "work", {("model", "small"): "x"}),
-        "profile.toml: profiles.work.model.small: no table to hold 'small'",
+        "profile.toml: profiles.work.model.small: no table to hold 'small'; text stands there",
     ),
     "unset what must be there": (
         lambda t: with_values(t, "work", {("key",): None}),

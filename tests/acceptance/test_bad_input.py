@@ -127,7 +127,7 @@ BAD = {
     "a list where a table should be": Bad(
         _file(CLAUDE, "[1]"),
         APPLY,
-        "~/.claude/settings.json: apiKeyHelper: no table to hold 'apiKeyHelper'",
+        "~/.claude/settings.json: apiKeyHelper: no table to hold 'apiKeyHelper'; a list stands there",
         "Nothing was changed.",
     ),
     "a folder in place of the file": Bad(

@@ -249,7 +249,7 @@ def test_what_cannot_be_put_back_is_named_and_the_rest_is_given_back() -> None:
     world.edit(("t",), "no table any more")
     plan = world.run(nothing())
     assert world.document.data == {"t": "no table any more", "b": 1}
-    assert reasons(plan.left) == {"t.a": "was not given back: no table to hold 'a'"}
+    assert reasons(plan.left) == {"t.a": "was not given back: no table to hold 'a'; text stands there"}
 
 
 # What is wanted no more

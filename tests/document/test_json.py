@@ -278,10 +278,10 @@ def test_a_source_that_is_no_value_is_refused(text: str) -> None:
 
 
 REFUSED = {
-    "no object": ("[]", NEW, 1, "no table to hold 'new'"),
-    "a scalar": ("5", NEW, 1, "no table to hold 'new'"),
-    "scalar on the way": ('{"a": 1}', ("a", "b"), 1, "no table to hold 'b'"),
-    "null on the way": ('{"a": null}', ("a", "b"), 1, "no table to hold 'b'"),
+    "no object": ("[]", NEW, 1, "no table to hold 'new'; a list stands there"),
+    "a scalar": ("5", NEW, 1, "no table to hold 'new'; a number stands there"),
+    "scalar on the way": ('{"a": "sk-x"}', ("a", "b"), 1, "no table to hold 'b'; text stands there"),
+    "null on the way": ('{"a": null}', ("a", "b"), 1, "no table to hold 'b'; null stands there"),
     "no list": ('{"l": {}}', B, 1, "no list"),
     "no such item": ('{"l": []}', ("l", 3), 1, "no item 3"),
     "a date": ("{}", NEW, dt.date(2025, 1, 1), "JSON cannot hold a date here"),

@@ -50,7 +50,7 @@ def put(data: Value, path: KeyPath, value: Value) -> Value:
         if data is MISSING:
             data = {}
         if not isinstance(data, Mapping):
-            raise ValueError(f"no table to hold '{step}'")  # noqa: TRY004  the data's fault, not the caller's
+            raise ValueError(no_table(step, data))  # noqa: TRY004  the data's fault, not the caller's
         return {**data, step: put(data.get(step, MISSING), rest, value)}
     if data is MISSING and isinstance(step, Item):
         data = []
@@ -64,6 +64,26 @@ def put(data: Value, path: KeyPath, value: Value) -> Value:
             raise ValueError(f"no item {step}")
         return [*data, put({step.key: step.value}, rest, value)]
     return [*data[:index], put(data[index], rest, value), *data[index + 1 :]]
+
+
+def no_table(step: str, found: Value) -> str:
+    """The refusal to set `step` in what is no table, and never what stands there: it may be a secret.
+
+    Args:
+        step: the key that a table would hold.
+        found: what stands in its place, as data or as `json_written` has it.
+    """
+    return f"no table to hold '{step}'; {_kind(found)} stands there"
+
+
+def _kind(value: Value) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float, bytes)):
+        return "a number"
+    return "text" if isinstance(value, str) else "a list" if isinstance(value, list) else "a date or time"
 
 
 def drop(data: Value, path: KeyPath) -> Value:

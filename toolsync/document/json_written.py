@@ -94,7 +94,7 @@ def _holder(written: Written, step: Step) -> Written:
     if isinstance(step, str):
         members = () if written is MISSING else written
         if not isinstance(members, tuple):
-            raise ValueError(f"no table to hold '{step}'")  # noqa: TRY004  the data's fault, not the caller's
+            raise ValueError(_data.no_table(step, members))  # noqa: TRY004  the data's fault, not the caller's
         return members
     items = [] if written is MISSING and isinstance(step, Item) else written
     if not isinstance(items, list):
