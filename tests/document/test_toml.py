@@ -185,9 +185,9 @@ def test_an_edit(before: str, edits: list[tuple[KeyPath, Any]], expected: str) -
 REFUSED: dict[str, tuple[str, KeyPath, Any, str]] = {
     "null": ("", ("a",), None, "a: TOML has no null"),
     "a lone surrogate": ("", ("a",), "\ud800", "a: not Unicode text"),
-    "a table where a number stands": ("a=1\n", ("a", "b"), 1, "1:3: a.b: no table to hold 'b'; a number stands there"),
-    "an item where a number stands": ("a = 1\n", ("a", Item("n", "x"), "b"), 1, "1:5: a[n=x].b: no list"),
-    "a position that is not there": ("a = [1]\n", ("a", 3), 1, "1:5: a[3]: no item 3"),
+    "a table where a number stands": ("a=1\n", ("a", "b"), 1, "a.b: no table to hold 'b'; a number stands there"),
+    "an item where a number stands": ("a = 1\n", ("a", Item("n", "x"), "b"), 1, "a[n=x].b: no list"),
+    "a position that is not there": ("a = [1]\n", ("a", 3), 1, "a[3]: no item 3"),
     "the whole file": ("a = 1\n", (), {}, ": the whole file is not one value"),
     "two values": ("", ("a",), Source("1\nb = 2"), "what should be set is more than one TOML value"),
     "no value": ("", ("a",), Source("x y"), "what should be set is no TOML value"),
@@ -205,7 +205,7 @@ def test_an_edit_is_refused(text: str, path: KeyPath, value: Any, message: str) 
     with pytest.raises(EditRefusedError) as refusal:
         toml(text).set(path, value)
 
-    assert refusal.value.message.removeprefix("1:5: ") == message.removeprefix("1:5: ")
+    assert refusal.value.message == message
 
 
 INVALID = {
