@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import json
+import os
 import re
+import shutil
 import signal
+import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +19,15 @@ import pytest
 
 from tests.acceptance.machine import KEY, Machine
 from tests.bench import server
+from tests.bench.records import record
 from tests.bench.server import pong, streamed
 from tests.bench.test_exact import DONE, LAST, TEXT
 from tests.bench.test_gpu_texts import served
 from tests.keys import invented
-from toolsync.bench.record_file import loaded
+from toolsync.bench.gpu.watch import Watch
+from toolsync.bench.record_file import dumped, loaded
 from toolsync.cli import benchmarking
+from toolsync.commands.bench.keeping import put
 from toolsync.loopback import LoopbackGateway
 
 _QUICK = ("bench", "run", "--concurrency", "1,2", "--requests", "2")
@@ -198,16 +206,125 @@ def test_a_file_that_is_no_record_is_told_of_and_not_in_the_way(measured: Machin
     assert measured.toolsync("bench", "show", "before").code == 0
 
 
-def test_what_cannot_be_kept_is_shown_all_the_same(measured: Machine) -> None:
-    measured.toolsync("bench", "list")
-    folder = measured.home / ".local/state/toolsync/bench"
+def _blocked(machine: Machine) -> None:
+    """Where records lie usually, none can."""
+    folder = machine.home / ".local/state/toolsync/bench"
     folder.parent.mkdir(parents=True, exist_ok=True)
     folder.write_text("in the way")
+
+
+def test_what_cannot_be_kept_is_shown_all_the_same(measured: Machine) -> None:
+    _blocked(measured)
     ran = measured.toolsync(*_QUICK, "--out", "run.json")
     assert ran.code == 1
     assert "TTFT p50" in ran.out
     assert "the record is not kept there" in ran.out
     assert measured.toolsync("bench", "show", "run.json").code == 0
+
+
+def test_what_could_not_be_kept_is_not_measured(measured: Machine, gateway: LoopbackGateway) -> None:
+    _blocked(measured)
+    ran = measured.toolsync(*_QUICK)
+    assert ran.code == 2
+    assert "no record could be kept there" in ran.err
+    assert "Or give `--out FILE`" in ran.err
+    assert gateway.received == ()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a folder that nobody can write, and a disk as full as one says")
+@pytest.mark.parametrize("out", ["/proc/run.json", "run.json", "old.json"], ids=["folder", "full disk", "may not be"])
+def test_an_out_that_cannot_be_written_is_known_before_anything_is_asked(
+    measured: Machine, gateway: LoopbackGateway, monkeypatch: pytest.MonkeyPatch, out: str
+) -> None:
+    from resource import RLIMIT_FSIZE, getrlimit, setrlimit
+
+    old = measured.write("project/old.json", dumped(record()))
+    if out == "old.json":
+        monkeypatch.setattr(os, "access", lambda path, _: Path(path) != old)  # root may write everything
+    before = getrlimit(RLIMIT_FSIZE)
+    try:
+        setrlimit(RLIMIT_FSIZE, (1000 if out == "run.json" else before[0], before[1]))
+        ran = measured.toolsync(*_QUICK, "--out", out)
+    finally:
+        setrlimit(RLIMIT_FSIZE, before)
+    assert ran.code == 2
+    assert ("no record could be kept there" in ran.err) is (out != "old.json")
+    assert "name another --out" in ran.err
+    assert gateway.received == ()
+    assert sorted(one.name for one in measured.project.iterdir()) == ["old.json"]
+    assert loaded(old.read_bytes(), "it") == record()
+
+
+def test_what_can_be_kept_nowhere_any_more_is_kept_in_a_temporary_file(
+    measured: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spare = tmp_path / "spare"
+    spare.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(spare))
+
+    def fill(*_: Any) -> None:  # while it is measured
+        if not (measured.home / ".local/state/toolsync/bench").is_file():
+            shutil.rmtree(measured.home / ".local/state/toolsync/bench", ignore_errors=True)
+            _blocked(measured)
+        (measured.project / "run.json").mkdir(exist_ok=True)
+
+    monkeypatch.setattr(benchmarking._Progress, "__call__", fill)
+    ran = measured.toolsync(*_QUICK, "--out", "run.json", "--json")
+    assert ran.code == 1
+    (file,) = spare.iterdir()
+    assert ran.json["data"]["files"] == [str(file)]
+    assert loaded(file.read_bytes(), "it").id == ran.json["data"]["run"]["id"]
+    told = [one["text"] for one in ran.json["messages"]]
+    assert sum(text.startswith("the record is not kept there: ") for text in told) == 2
+    assert told[-1] == "it is kept in a temporary file instead"
+
+
+def test_a_record_that_is_measured_anew_is_whole_or_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real, link = tmp_path / "real.json", tmp_path / "link.json"
+    real.write_bytes(b"old")
+    real.chmod(0o640)
+    link.symlink_to(real.name)
+    put(link, b"new")
+    assert (real.read_bytes(), real.stat().st_mode & 0o777, link.is_symlink()) == (b"new", 0o640, True)
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "no room")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="no room"):
+        put(link, b"newer")
+    assert real.read_bytes() == b"new"
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["link.json", "real.json"]
+
+
+def test_ctrl_c_behind_the_last_rung_loses_nothing(measured: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    stop = Watch.stop
+
+    def pressed(watch: Watch) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        return stop(watch)
+
+    monkeypatch.setattr(Watch, "stop", pressed)
+    ran = measured.toolsync(*_QUICK)
+    assert (ran.code, len(loaded(_record(measured).read_bytes(), "it").rungs)) == (0, 2)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_terminal_that_is_gone_ends_no_run(measured: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Gone:
+        def write(self, _: str) -> int:
+            raise OSError(errno.EIO, "gone")
+
+        def flush(self) -> None:
+            raise OSError(errno.EIO, "gone")
+
+    def there() -> bool:
+        monkeypatch.setattr(sys, "stderr", Gone())
+        return True
+
+    monkeypatch.setattr(benchmarking, "_is_watched", there)
+    measured.toolsync(*_QUICK)
+    assert len(loaded(_record(measured).read_bytes(), "it").rungs) == 2
 
 
 @pytest.mark.parametrize("dialect", ["chat", "responses", "messages"])
@@ -276,8 +393,9 @@ def test_progress_is_no_wider_than_the_terminal(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     progress = benchmarking._Progress(is_shown=True)
-    progress(4096, 10_000, 12_288)
-    assert len(capsys.readouterr().err.strip("\r")) < 40
+    for done, total in ((10_000, 12_288), (999_999, 1_000_000)):
+        progress(4096, done, total)
+        assert len(capsys.readouterr().err.strip("\r")) < 40
 
 
 def test_a_record_of_nobody_is_named(measured: Machine) -> None:

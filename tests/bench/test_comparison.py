@@ -131,7 +131,7 @@ def few(count: int, **more: Any) -> Record:
 @pytest.mark.parametrize(
     ("before", "after", "name", "why"),
     [
-        pytest.param(few(4), few(90), "ttft_p50", "too few requests (4)", id="few"),
+        pytest.param(few(7), few(90), "ttft_p50", "too few requests (7)", id="few"),
         pytest.param(few(19), few(90), "ttft_p90", "too few requests (19)", id="few-for-a-p90"),
         pytest.param(few(150), few(150), "ttft_p99", "too few requests (150)", id="few-for-a-p99"),
         pytest.param(few(10), record(rung(1, *(request(fault="cut"),) * 10)), "ttft_p50", "unknown in one", id="none"),
@@ -188,6 +188,22 @@ def test_at_a_rate_throughput_is_what_was_asked_for() -> None:
     open_loop = [replace(one, parameters=replace(one.parameters, rate=5.0)) for one in (before, after)]
     (row,) = [row for row in compared(*open_loop).rows if row.metric.name == "tokens_per_s"]
     assert (row.verdict, row.why) == ("no verdict", "at a rate the load decides it, not the server")
+
+
+@pytest.mark.parametrize(
+    ("late", "rate", "why"),
+    [
+        (12, 5.0, "12 of 100 requests were sent later than the rate says, which is not in TTFT"),
+        (10, 5.0, ""),
+        (12, None, ""),
+    ],
+    ids=["too much", "now and then", "no rate"],
+)
+def test_a_rate_that_was_not_kept_up_hides_what_waited(late: int, rate: float | None, why: str) -> None:
+    made = [request(100.0, t0_ms=10.0 * at, intended_ms=10.0 * at - 11 * (at < late)) for at in range(100)]
+    asked = replace(record().parameters, rate=rate)
+    runs = [record(rung(8, *requests), parameters=asked) for requests in (made[late:] + made[late:], made)]
+    assert compared(*runs).rows[0].why == why
 
 
 def test_rungs_that_only_one_of_them_finished_are_named() -> None:

@@ -39,7 +39,7 @@ def recording(*used: float | None, reason: str = "", why: str = "", total: float
             (1.2, 1.5),
             2,
             None,
-            "no sample fell into this rung, which took 0.30 s",
+            "no sample fell into the rung",
             id="shorter-than-the-interval",
         ),
         pytest.param(recording(1, 2, reason="gone"), (5, 9), None, None, "gone", id="the-sampler-had-ended"),
@@ -125,6 +125,22 @@ def test_too_few_samples_are_said() -> None:
     assert [note.split(",")[0] for note in rungs.notes([replace(rung(1), gpus=(few,))])] == [
         "A rung had fewer than three samples of GPU memory"
     ]
+
+
+def test_a_rung_without_a_sample_is_named_with_what_would_give_it_one() -> None:
+    unseen = replace(use(None, total=1024.0), why=rungs.UNSEEN)
+    seen = [
+        replace(rung(1), gpus=(unseen, unseen)),
+        replace(rung(8), gpus=(use(900, total=1024.0),)),
+        replace(rung(2), gpus=(unseen,)),
+    ]
+    flat, unknown = rungs.notes(seen)
+    assert flat.startswith("GPU memory is flat in the rungs that have samples (0.9 to 0.9 of 1.0 GiB)")
+    assert unknown == (
+        "GPU memory at 1, 2 is unknown: no sample fell into the rung, which took 1.00 s at most. Sample more often"
+        " (`sample_interval_ms` under `observability` in the profile), or let rungs last longer"
+        " (--requests, --duration)."
+    )
 
 
 SERVER = Listener(10, "vllm", frozenset({10, 11}), frozenset({20}))

@@ -106,6 +106,23 @@ def test_the_steady_rate_leaves_out_the_beginning_and_the_end() -> None:
     assert told.steady_tokens_per_s == pytest.approx(2 * 15 / 0.15)
 
 
+def test_streams_that_were_never_all_busy_have_no_steady_rate() -> None:
+    """At a rate, 2 may be under way at once, and only one is."""
+    apart = [request(ttft_ms=10, itl_ms=10, tokens=10, t0_ms=200.0 * number) for number in range(8)]
+    assert summary(rung(2, *apart), 10).steady_tokens_per_s is None
+    assert summary(rung(1, *apart), 10).steady_tokens_per_s is not None
+
+
+@pytest.mark.parametrize(
+    ("tokens", "told"),
+    [((4, 4), (0, 0, 0)), ((3, 5), (1, 1, 0)), ((None, 4), (0, 0, 1)), ((9, 9), (0, 2, 0))],
+    ids=["as asked", "one of each", "one that nobody counted", "the limit is not kept to"],
+)
+def test_replies_of_another_length_are_counted(tokens: tuple[int | None, ...], told: tuple[int, int, int]) -> None:
+    seen = summary(rung(1, *(request(completion_tokens=one) for one in tokens)), 4)
+    assert (seen.short, seen.long, seen.uncounted) == told
+
+
 def test_what_failed_is_counted_and_in_no_figure() -> None:
     bad = request(ttft_ms=9999, fault="event", t0_ms=9999.0)
     told = summary(rung(1, request(), request(completion_tokens=2), bad, Request(0.0, fault="unsent")), 4)

@@ -101,6 +101,81 @@ def test_what_is_refused_all_along_is_not_asked_for_ever() -> None:
     assert ran.failures == {"status": "429 (Retry-After: 7) slow"}
 
 
+def test_what_is_refused_from_the_middle_on_is_not_asked_for_ever_either() -> None:
+    def answer(_: bytes) -> list[bytes]:
+        if len(scripted.requests) <= 7:  # the calibration's, the warm-up's, and four of the rung
+            return _WHOLE
+        return [b"HTTP/1.1 429 Slow\r\nretry-after: 7\r\ncontent-length: 4\r\n\r\nslow"]
+
+    scripted = Scripted(answer, 0.0)
+    ran = _measured(scripted, Load(2, None, 60.0))
+    (rung,) = ran.record.rungs
+    assert [one.is_ok for one in rung.requests].count(True) == 4
+    assert len(rung.requests) <= 4 + 10 + 2 * 2 + 2
+    assert "At 2 nothing went well any more: the rung was ended before it had all its requests or time." in (
+        ran.record.notes
+    )
+
+
+def test_what_fails_now_and_then_ends_nothing() -> None:
+    def answer(_: bytes) -> list[bytes]:
+        is_refused = len(scripted.requests) % 8 > 1
+        return [b"HTTP/1.1 429 Slow\r\ncontent-length: 0\r\n\r\n"] if is_refused else _WHOLE
+
+    scripted = Scripted(answer, 0.0)
+    ran = _measured(scripted, Load(1, 60))
+    assert len(ran.record.rungs[0].requests) == 60
+    assert not any("nothing went well" in note for note in ran.record.notes)
+
+
+@pytest.mark.parametrize(
+    ("load", "count"),
+    [
+        (Load(8), 8),
+        (Load(128, 20, None, 0.5), 1),
+        (Load(128, None, 5.0, 40.0), 40),
+        (Load(16, 100, None, 40.0), 16),
+        (Load(128, 3, None, 40.0), 3),
+    ],
+    ids=["a stream each", "a slow rate", "a second's", "as many as may be", "no more than follow"],
+)
+def test_how_many_warm_it_up(load: Load, count: int) -> None:
+    assert load.warm_up == count
+
+
+def test_a_rate_is_warmed_up_by_no_more_than_it_brings() -> None:
+    scripted = Scripted(lambda _: _WHOLE, 0.0)
+    ran = _measured(scripted, Load(128, 4, None, 500.0))
+    assert len(scripted.requests) == 1 + 4 + 4  # calibration, warm-up, rung
+    assert ran.record.parameters.warm_up == 4
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_what_ends_programs_ends_the_ladder_however_often_it_comes(name: str) -> None:
+    number = getattr(signal, name, None)
+    if number is None:
+        pytest.skip(f"there is no {name} here")
+    before = signal.getsignal(number)
+
+    def press(concurrency: int, done: int, _: int | None) -> None:
+        if concurrency == 2 and not done:
+            for _ in range(3):
+                signal.raise_signal(number)
+
+    ran = _measured(Scripted(lambda _: _WHOLE, 0.0), Load(1, 2), Load(2, 4), listener=press)
+    assert (ran.is_interrupted, [rung.concurrency for rung in ran.record.rungs]) == (True, [1])
+    assert signal.getsignal(number) == before
+
+
+def test_who_was_started_to_ignore_a_signal_ignores_it() -> None:
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)  # as `nohup` does with another one
+    try:
+        ran = _measured(Scripted(lambda _: _WHOLE), Load(1, 2), listener=lambda *_: signal.raise_signal(signal.SIGTERM))
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert not ran.is_interrupted
+
+
 def test_ctrl_c_keeps_the_rungs_that_are_finished() -> None:
     def press(concurrency: int, done: int, _: int | None) -> None:
         if concurrency == 2 and not done:

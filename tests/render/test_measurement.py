@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.bench.records import record, request, rung
+from toolsync.bench.gpu.rungs import UNSEEN, notes
 from toolsync.bench.record import Client, Gpu, GpuUse, Record
 from toolsync.commands.bench.records import described
 from toolsync.render import measurement
@@ -73,6 +74,8 @@ def test_columns_that_only_some_runs_have() -> None:
         ),
         (record(rung(1, request(cached_tokens=256))), "Prompts came out of the server's cache: 50% at 1."),
         (record(rung(1, request(tokens=3))), "Replies that were shorter than asked: 1 of 1 at 1."),
+        (record(rung(1, *(request(tokens=257),) * 2)), "for the server does not keep to the limit: 2 of 2 at 1."),
+        (record(rung(1, request(completion_tokens=None))), "so that Tokens/s is unknown: 1 of 1 at 1."),
         (record(rung(1, request(t0_ms=40.0))), "(half of the requests by so much or more): 40.0 ms at 1."),
         (record(parameters=replace(record().parameters, rate=2.5)), "Open loop: 2.5 requests a second"),
         (record(parameters=replace(record().parameters, refused=("ignore_eos",))), "; not taken: ignore_eos."),
@@ -84,10 +87,16 @@ def test_columns_that_only_some_runs_have() -> None:
             "GPU 1: its memory at 1, 2, 4 is unknown: nvidia-smi says [N/A].",
         ),
     ],
-    ids=["client", "cache", "short", "late", "rate", "refused", "p99", "gpu", "note", "a card"],
+    ids=["client", "cache", "short", "long", "uncounted", "late", "rate", "refused", "p99", "gpu", "note", "a card"],
 )
 def test_what_must_be_known_is_said(one: Record, says: str) -> None:
     assert says in _lines(one)
+
+
+def test_what_a_note_says_of_rungs_is_not_said_of_each_card() -> None:
+    unseen = replace(_SILENT, why=UNSEEN)
+    made = rung(1, gpus=(unseen, unseen))
+    assert _lines(record(made, notes=tuple(notes([made])))).count(UNSEEN) == 1
 
 
 def test_what_is_said_of_all_cards_is_not_said_of_each() -> None:

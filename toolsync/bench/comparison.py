@@ -23,7 +23,8 @@ LEAST_EFFECT = 0.02
 ERROR = 0.05
 """How likely any verdict at all may be, where nothing changed."""
 _FAILED_SHARE = 0.05
-_FEWEST = 5
+_FEWEST = 8
+"""Of fewer, chance alone sets all of one run's beyond all of the other's too often for many rows."""
 _FEWEST_WAVES, _MOST_WAVES = 2, 40
 _BEYOND = 2
 """So many requests must lie beyond a percentile, or else it is little more than the slowest of them."""
@@ -124,7 +125,7 @@ class _Drawn:
 
 
 def _rows(before: Rung, after: Rung, seed: str, *, is_closed: bool) -> Iterator[_Drawn]:
-    why = _unfit(before, after)
+    why = _unfit(before, after) or ("" if is_closed else _late(before, after))
     for metric in METRICS:
         known = _value(metric, before), _value(metric, after)
         if metric.name == "ttft_p99" and None in known:  # hidden below a hundred requests, as everywhere
@@ -146,6 +147,19 @@ def _unfit(before: Rung, after: Rung) -> str:
         failed = sum(not one.is_ok for one in rung.requests)
         if failed > _FAILED_SHARE * len(rung.requests):
             return f"{failed} of {len(rung.requests)} requests failed"
+    return ""
+
+
+_LATE_MS, _LATE_SHARE = 10.0, 0.1
+
+
+def _late(before: Rung, after: Rung) -> str:
+    """Why a rate says nothing: what was sent late queued here, where TTFT does not see it."""
+    for rung in (before, after):
+        delays = [one.dispatch_delay_ms for one in rung.requests if one.dispatch_delay_ms is not None]
+        late = sum(delay > _LATE_MS for delay in delays)
+        if late > _LATE_SHARE * len(delays):
+            return f"{late} of {len(delays)} requests were sent later than the rate says, which is not in TTFT"
     return ""
 
 

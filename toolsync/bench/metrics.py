@@ -131,6 +131,8 @@ class Summary:
         ok: requests that went well.
         failed: those that did not.
         short: those that went well, and were not as long as asked.
+        long: those that went well, and were longer.
+        uncounted: those that went well, and of which nobody says how long they were.
     """
 
     ttft_ms: Spread
@@ -148,6 +150,8 @@ class Summary:
     ok: int
     failed: int
     short: int
+    long: int
+    uncounted: int
 
 
 def summary(rung: Rung, output_tokens: int, source: TokenSource = "usage") -> Summary:
@@ -176,6 +180,8 @@ def summary(rung: Rung, output_tokens: int, source: TokenSource = "usage") -> Su
         ok=len(good),
         failed=len(rung.requests) - len(good),
         short=sum(_is_short(one, output_tokens, source) for one in good),
+        long=sum((one.completion_tokens or 0) > output_tokens for one in good),
+        uncounted=sum(one.completion_tokens is None for one in good),
     )
 
 
@@ -243,7 +249,7 @@ def _steady_rate(good: Sequence[Request], concurrency: int) -> float | None:
         return None
     begin = spans[concurrency - 1][0]
     end = sorted(end for _, end in spans)[-concurrency]
-    if end <= begin:
+    if end <= begin or sum(start <= begin < last for start, last in spans) < concurrency:
         return None
     tokens = sum(_tokens_between(one, begin, end) for one in good)
     return 1000 * tokens / (end - begin)

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from toolsync import __version__
 from toolsync.address import PATHS, Dialect, endpoint, is_loopback, origin
+from toolsync.bench import ending
 from toolsync.bench.calibration import Calibrated, calibrate
 from toolsync.bench.exchange import Sender
 from toolsync.bench.proxied import ProxiedTransport
@@ -78,7 +79,7 @@ class Ran:
 
 
 def measure(wish: Wish, listener: Listener, calibrated: Callable[[Calibrated], None]) -> Ran:
-    """Measure, until the ladder ends or somebody presses Ctrl-C.
+    """Measure, until the ladder ends or somebody ends it: by Ctrl-C, or as systems end programs.
 
     Args:
         wish: what.
@@ -92,8 +93,7 @@ def measure(wish: Wish, listener: Listener, calibrated: Callable[[Calibrated], N
     make_room(max(load.concurrency for load in wish.ladder))
     loop, factory = _loop()
     started = datetime.now(UTC)
-    with asyncio.Runner(loop_factory=factory) as runner:
-        return runner.run(_measured(wish, listener, calibrated, started, loop))
+    return ending.ran(_measured(wish, listener, calibrated, started, loop), factory)
 
 
 _OTHER_FILES = 100
@@ -159,7 +159,7 @@ async def _measured(
         connect_ms=round(median(transport.connects_ms), 4) if transport.connects_ms else None,
         ladder=tuple(load.concurrency for load in wish.ladder),
         rungs=tuple(rungs),
-        notes=tuple(_notes(wish, found, transport, rungs)),
+        notes=tuple(_notes(wish, found, transport, sweep, rungs)),
     )
     return Ran(record, sweep.failures, is_interrupted)
 
@@ -260,11 +260,12 @@ def _parameters(wish: Wish, found: Calibrated) -> Parameters:
         requests_min=first.requests_min,
         duration_seconds=first.duration_seconds,
         rate=first.rate,
+        warm_up=-1 if first.rate is None else first.warm_up,
     )
 
 
 def _notes(
-    wish: Wish, found: Calibrated, transport: StampingTransport | ProxiedTransport, rungs: Sequence[Rung]
+    wish: Wish, found: Calibrated, transport: StampingTransport | ProxiedTransport, sweep: Sweep, rungs: Sequence[Rung]
 ) -> list[str]:
     """What a reader must know."""
     said = []
@@ -277,6 +278,9 @@ def _notes(
     sent = sum(len(rung.requests) for rung in rungs)
     if transport.dropped > sent / 2 > 1:
         said.append("The server closes its connections between requests: to open one is not in TTFT.")
+    if sweep.given_up:
+        at = ", ".join(map(str, sweep.given_up))
+        said.append(f"At {at} nothing went well any more: the rung was ended before it had all its requests or time.")
     if wish.ladder[0].rate is None:
         said.append("Closed loop: each stream waits for its reply, so the time that users would queue is not in TTFT.")
     return said

@@ -8,6 +8,7 @@ from array import array
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from math import ceil
 from time import perf_counter_ns, process_time_ns
 
 from toolsync.bench import exchange as exchanges
@@ -50,22 +51,31 @@ class Load:
             return self.concurrency if self.rate is None else 1
         return max(PER_STREAM * self.concurrency, LEAST)
 
+    @property
+    def warm_up(self) -> int:
+        """How many requests are thrown away first: one per stream, and at a rate as many as a second brings."""
+        if self.rate is None:
+            return self.concurrency
+        return min(self.concurrency, ceil(self.rate), self.requests_min or self.concurrency)
+
 
 class Sweep:
     """Climbs the ladder with one sender; every request has a prompt of its own.
 
     Attributes:
         failures: what was said where requests went wrong: by fault, the first one's words, not fit to be shown.
+        given_up: the concurrencies that were ended early, for nothing went well any more.
     """
 
     def __init__(self, sender: Sender, workload: Workload, source: TokenSource, listener: Listener) -> None:
         self._sender, self._workload, self._source, self._listener = sender, workload, source, listener
         self._number = 0
         self.failures: dict[str, str] = {}
+        self.given_up: list[int] = []
 
     async def rung(self, load: Load) -> Rung:
         """Measure one rung; what warms it up is thrown away."""
-        await self._warm_up(load.concurrency)
+        await self._warm_up(load)
         run = _Run(load, self._sender, self._body, self._figures)
         watch = _Watch(lambda: self._listener(load.concurrency, run.done, run.total))
         started = datetime.now(UTC)
@@ -77,15 +87,17 @@ class Sweep:
                 watch.stop()
             ended_ns = perf_counter_ns()
         ended = datetime.now(UTC)
+        if run.is_hopeless:
+            self.given_up.append(load.concurrency)
         self._listener(load.concurrency, run.done, run.done)
         requests = run.requests()
         client = watch.client(ended_ns - run.started_ns, _skew_ms(requests, load))
         return Rung(load.concurrency, run.started_ns, ended_ns, _told(started), _told(ended), requests, client)
 
-    async def _warm_up(self, concurrency: int) -> None:
-        """One request per stream, all at once: connections are opened, and the engine has seen so many."""
-        self._listener(concurrency, 0, None)
-        await asyncio.gather(*(self._sender.send(self._body()) for _ in range(concurrency)))
+    async def _warm_up(self, load: Load) -> None:
+        """All at once: connections are opened, and the engine has seen so many."""
+        self._listener(load.concurrency, 0, None)
+        await asyncio.gather(*(self._sender.send(self._body()) for _ in range(load.warm_up)))
 
     def _body(self) -> bytes:
         self._number += 1
@@ -111,7 +123,8 @@ _ROOM = 32 * 2**20
 _MOST_PREPARED = 5000
 """Requests whose bodies are made before the rung, for that takes a tenth of a millisecond each, and some kilobytes."""
 _HOPELESS = 10
-"""So many refusals, and nothing else, end a rung: more would only be a nuisance."""
+"""So many failures, and nothing else, end a rung: more would only be a nuisance. So do as many in a row, and twice as
+many as there are streams besides: what is under way fails together where a server starts anew."""
 
 
 class _Run:
@@ -122,7 +135,7 @@ class _Run:
     ) -> None:
         self._load, self._sender, self._body, self._figures = load, sender, body, figures
         self._bodies = [body() for _ in range(min(load.count, _MOST_PREPARED))]
-        self._sent = self._held = self._refused = self._end_ns = self.started_ns = self.done = 0
+        self._sent = self._held = self._in_a_row = self._end_ns = self.started_ns = self.done = 0
         self._waiting: list[Exchange] = []
         self._read: list[Request] = []
 
@@ -146,17 +159,23 @@ class _Run:
         else:
             await asyncio.gather(*(self._stream() for _ in range(self._load.concurrency)))
 
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether nothing goes well any more."""
+        patience = 0 if self._in_a_row == self.done else 2 * self._load.concurrency
+        return self._in_a_row >= _HOPELESS + patience
+
     def _next(self, at_ns: int) -> bytes | None:
         """The next request; None where there are enough."""
         is_enough = self._sent >= self._load.count and at_ns >= self._end_ns
-        if is_enough or self._refused == self.done >= _HOPELESS:
+        if is_enough or self.is_hopeless:
             return None
         self._sent += 1
         return self._bodies[self._sent - 1] if self._sent <= len(self._bodies) else self._body()
 
     def _keep(self, one: Exchange) -> None:
         self.done += 1
-        self._refused += bool(one.fault) or one.status != 200  # noqa: PLR2004  HTTP's own
+        self._in_a_row = self._in_a_row + 1 if _has_failed(one) else 0
         self._held += len(one.body)
         if self._held < _ROOM:
             self._waiting.append(one)
@@ -183,6 +202,11 @@ class _Run:
             self._keep(await self._sender.send(body, intended_ns))
         finally:
             room.release()
+
+
+def _has_failed(one: Exchange) -> bool:
+    """As far as it can be seen without looking into the reply."""
+    return bool(one.fault) or one.status != 200 or not one.body or not one.stamps.is_whole  # noqa: PLR2004  HTTP's own
 
 
 def _skew_ms(requests: Sequence[Request], load: Load) -> float | None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -72,7 +73,7 @@ def bench_run(
         out,
         {"ssh": gpu_ssh, "dcgm_url": dcgm_url, "metrics_url": metrics_url, "gpus": _words(gpu)},
     )
-    progress = _Progress(is_shown=not json and sys.stderr.isatty())
+    progress = _Progress(is_shown=not json and _is_watched())
     try:
         result = command.run(run.session(), wish, progress)
     finally:
@@ -189,13 +190,18 @@ _MOST_TOKENS = 10_000_000
 _FURTHER = "The README says which, and how its figures relate."
 
 
+def _is_watched() -> bool:
+    return sys.stderr.isatty()
+
+
 class _Progress:
     """A line on a terminal that is written over a few times a second: what draws more takes milliseconds of a rung."""
 
     def __init__(self, *, is_shown: bool) -> None:
         self._is_shown = is_shown
         self._width = 0
-        self._bar = max(1, min(_BAR, get_terminal_size().columns - _WORDS))
+        self._room = max(1, get_terminal_size().columns - 1)
+        self._bar = max(1, min(_BAR, self._room + 1 - _WORDS))
 
     def __call__(self, concurrency: int, done: int, total: int | None) -> None:
         if not self._is_shown:
@@ -205,6 +211,7 @@ class _Progress:
         else:
             filled = self._bar * done // max(1, total)
             text = f"concurrency {concurrency}: [{'#' * filled}{'.' * (self._bar - filled)}] {done}/{total}"
+        text = text[: self._room]
         self._write(f"\r{text.ljust(self._width)}")
         self._width = len(text)
 
@@ -214,9 +221,10 @@ class _Progress:
             self._write(f"\r{' ' * self._width}\r")
 
     @staticmethod
-    def _write(text: str) -> Any:
-        sys.stderr.write(text)
-        sys.stderr.flush()
+    def _write(text: str) -> None:
+        with suppress(OSError):  # a terminal that is gone; what is measured is kept all the same
+            sys.stderr.write(text)
+            sys.stderr.flush()
 
 
 _BAR, _WORDS = 30, 34

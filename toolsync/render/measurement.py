@@ -103,7 +103,7 @@ def _memory(gpu: Mapping[str, Any]) -> str:
 
 
 def _requests(rung: Mapping[str, Any]) -> str:
-    odd = [f"{rung[name]} {name}" for name in ("failed", "short") if rung[name]]
+    odd = [f"{rung[name]} {name}" for name in ("failed", "short", "long") if rung[name]]
     return ", ".join([str(rung["ok"]), *odd])
 
 
@@ -140,9 +140,10 @@ def remarks(run: Mapping[str, Any]) -> Iterator[Line]:
 def _unknown_memory(run: Mapping[str, Any]) -> Iterator[Line]:
     """Why a card's memory is unknown, unless that is said of all."""
     found: dict[tuple[int, str], list[str]] = {}
+    said = " ".join([run["gpu"]["reason"], *run["notes"]])
     for rung in run["rungs"]:
         for number, gpu in enumerate(rung["gpus"]):
-            if gpu["peak_mib"] is None and gpu["why"] and gpu["why"][1:] not in run["gpu"]["reason"]:
+            if gpu["peak_mib"] is None and gpu["why"] and gpu["why"][1:] not in said:
                 found.setdefault((number, gpu["why"]), []).append(str(rung["concurrency"]))
     for (number, why), steps in found.items():
         yield sentence(f"GPU {number}: its memory at {', '.join(steps)} is unknown: {why}.", "look")
@@ -163,6 +164,8 @@ def _limits(rungs: Sequence[Mapping[str, Any]]) -> Iterator[Line]:
 def _rung_remarks(rungs: Sequence[Mapping[str, Any]]) -> Iterator[Line]:
     """What is odd at some rungs, each kind once."""
     short = {one["concurrency"]: f"{one['short']} of {one['ok']}" for one in rungs if one["short"]}
+    longer = {one["concurrency"]: f"{one['long']} of {one['ok']}" for one in rungs if one["long"]}
+    uncounted = {one["concurrency"]: f"{one['uncounted']} of {one['ok']}" for one in rungs if one["uncounted"]}
     late = {
         one["concurrency"]: f"{_figure(one['dispatch_ms']['p50'])} ms"
         for one in rungs
@@ -173,6 +176,8 @@ def _rung_remarks(rungs: Sequence[Mapping[str, Any]]) -> Iterator[Line]:
     }
     cached = {one["concurrency"]: f"{one['cached_share']:.0%}" for one in rungs if (one["cached_share"] or 0) > _CACHED}
     yield from _at(short, "Replies that were shorter than asked", "look")
+    yield from _at(longer, "Replies that were longer than asked, for the server does not keep to the limit", "look")
+    yield from _at(uncounted, "Replies whose tokens nobody counted, so that Tokens/s is unknown", "look")
     yield from _at(
         late, "Sent later than intended, which is not in TTFT (half of the requests by so much or more)", "look"
     )
@@ -208,7 +213,7 @@ def csv_text(run: Mapping[str, Any]) -> str:
 
 
 _FLAT = ("ttft_ms", "ttfo_ms", "tpot_ms", "itl_ms", "e2e_ms", "dispatch_ms")
-_COUNTS = ("ok", "failed", "short")
+_COUNTS = ("ok", "failed", "short", "long", "uncounted")
 _RATES = (
     *("system_tokens_per_s", "steady_tokens_per_s", "request_tokens_per_s", "tokens_per_chunk"),
     *("prompt_tokens", "cached_share"),

@@ -11,6 +11,7 @@ from toolsync.bench.record import GpuUse, Rung
 _FLAT_SHARE = 0.01
 _EMPTY_SHARE = 0.02
 _FEWEST_SAMPLES = 3
+UNSEEN = "no sample fell into the rung"
 
 
 def uses(
@@ -25,7 +26,7 @@ def uses(
         serving: the GPUs that hold memory of the process that answers; None where nobody knows.
     """
     found = (_use(gpu, seen, started_ns, ended_ns) for gpu, seen in _by_gpu(recording.samples).items())
-    missing = recording.reason or f"no sample fell into this rung, which took {(ended_ns - started_ns) / 1e9:.2f} s"
+    missing = recording.reason or UNSEEN
     return tuple(
         replace(
             one,
@@ -96,12 +97,22 @@ def peak_mib(rung: Rung) -> float | None:
 def notes(rungs: Sequence[Rung]) -> Iterator[str]:
     """What the figures of a whole ladder mean, where they do not mean what they seem to."""
     yield from _flat(rungs)
+    unseen = [rung for rung in rungs if any(one.why == UNSEEN for one in rung.gpus)]
+    if unseen:
+        at = ", ".join(str(rung.concurrency) for rung in unseen)
+        longest = max(rung.ended_ns - rung.started_ns for rung in unseen) / 1e9
+        yield f"GPU memory at {at} is unknown: {UNSEEN}, which took {longest:.2f} s at most. {_MORE_SAMPLES}"
     fewest = min((len(one.samples) for rung in rungs for one in rung.gpus if one.samples), default=_FEWEST_SAMPLES)
     if fewest < _FEWEST_SAMPLES:
         yield (
-            "A rung had fewer than three samples of GPU memory, so a peak between them may be missed: sample more often"
-            " (sample_interval_ms), or let rungs last longer (--duration)."
+            f"A rung had fewer than three samples of GPU memory, so a peak between them may be missed. {_MORE_SAMPLES}"
         )
+
+
+_MORE_SAMPLES = (
+    "Sample more often (`sample_interval_ms` under `observability` in the profile), or let rungs last longer"
+    " (--requests, --duration)."
+)
 
 
 def _flat(rungs: Sequence[Rung]) -> Iterator[str]:
@@ -115,16 +126,21 @@ def _flat(rungs: Sequence[Rung]) -> Iterator[str]:
         return
     least, most = (sum(end(used) for used in seen.values()) for end in (min, max))
     total = sum(totals[gpu] for gpu in seen)
+    where = "over the whole ladder" if all(_is_seen(rung) for rung in rungs) else "in the rungs that have samples"
     span = f"{least / 1024:.1f} to {most / 1024:.1f} of {total / 1024:.1f} GiB"
     if most < _EMPTY_SHARE * total:
-        yield f"GPU memory is nearly empty over the whole ladder ({span}): another GPU seems to serve."
+        yield f"GPU memory is nearly empty {where} ({span}): another GPU seems to serve."
         return
     caches = [rung.kv_cache_peak for rung in rungs if rung.kv_cache_peak is not None]
     told = "Its KV cache does, beside it." if caches else "Its KV cache does: --metrics-url ENGINE/metrics."
     yield (
-        f"GPU memory is flat over the whole ladder ({span}): the engine takes it when it starts, so its peak tells"
+        f"GPU memory is flat {where} ({span}): the engine takes it when it starts, so its peak tells"
         f" nothing of load. {told}"
     )
+
+
+def _is_seen(rung: Rung) -> bool:
+    return all(one.samples for one in serving(rung.gpus))
 
 
 def is_flat(used: Sequence[float], total: float | None) -> bool:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from toolsync.address import Dialect
 from toolsync.bench.record import Fault, Record
-from toolsync.commands.bench.records import described, keep, salt, stop_at_unwritable
+from toolsync.commands.bench.keeping import keep, stop_at_unwritable
+from toolsync.commands.bench.records import described, salt
 from toolsync.commands.pinging import named, named_problem, network_of
 from toolsync.errors import PingFailedError, UsageError
 from toolsync.facts import facts
@@ -83,15 +84,15 @@ def run(session: Session, wish: Wish, listener: Listener) -> Result:
         ProfileError, SecretError: the profile or its key cannot be had.
         PingFailedError: the gateway does not answer the smallest question.
         UnmeasurableError: it does not answer the requests that would measure it.
-        FileError: the folder for the record is not there.
+        FileError: the record could not be kept.
         KeyboardInterrupt: stopped before a rung was finished.
     """
     ladder = _ladder(wish)
-    if wish.out is not None:
-        stop_at_unwritable(session, wish.out)
+    stop_at_unwritable(session, wish.out)
     profile = session.profiles().get(wish.profile)
     base = _base(profile, DIALECTS[wish.dialect])
     warning = _pinged(session, profile, wish, base)
+    from toolsync.bench.ending import held_off
     from toolsync.bench.gpu.watch import Watch
     from toolsync.bench.gpu.watch import Wish as Watching
     from toolsync.bench.run import measure
@@ -105,13 +106,15 @@ def run(session: Session, wish: Wish, listener: Listener) -> Result:
         notes.extend(_calibration_messages(found, wish.lengths))
         watch.start()
 
-    try:
-        ran = measure(_wanted(session, profile, wish, base, ladder), listener, begin)
-    finally:
-        watched = watch.stop()
-    rungs = watched.filled(ran.record.rungs)
-    record = replace(ran.record, rungs=rungs, gpu=watched.gpu, notes=(*ran.record.notes, *watched.notes(rungs)))
-    files, unkept = keep(session, record, wish.out)
+    wanted = _wanted(session, profile, wish, base, ladder)
+    with held_off():  # `measure` heeds Ctrl-C itself; pressed once more behind it, it would lose all
+        try:
+            ran = measure(wanted, listener, begin)
+        finally:
+            watched = watch.stop()
+        rungs = watched.filled(ran.record.rungs)
+        record = replace(ran.record, rungs=rungs, gpu=watched.gpu, notes=(*ran.record.notes, *watched.notes(rungs)))
+        files, unkept = keep(session, record, wish.out)
     if watched.words:
         notes.append(Message("warning", f"GPU memory: {shown(watched.words)}"))
     messages = (*notes, *_failures(ran.failures, record), *_stop(ran.is_interrupted, record), *unkept)

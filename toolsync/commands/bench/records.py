@@ -11,7 +11,8 @@ from typing import Any
 from toolsync import disk, own_file
 from toolsync.bench.metrics import Summary, summary
 from toolsync.bench.record import Record, Rung
-from toolsync.bench.record_file import dumped, loaded, outlined
+from toolsync.bench.record_file import loaded, outlined
+from toolsync.commands.bench.keeping import folder
 from toolsync.errors import DocumentError, FileError, UsageError
 from toolsync.masking import on_one_line
 from toolsync.result import Message, Result
@@ -123,57 +124,7 @@ def _listed(value: Any) -> Any:
     return [_listed(inner) for inner in value] if isinstance(value, Sequence) and not isinstance(value, str) else value
 
 
-# Files.
-
-
-def folder(session: Session) -> Path:
-    """Where records lie."""
-    return session.state / "bench"
-
-
-def keep(session: Session, record: Record, out: Path | None) -> tuple[list[Path], list[Message]]:
-    """The files that hold it now, and what kept it from others: what took minutes to measure is shown all the same."""
-    raw = dumped(record)
-    usual = folder(session) / f"{record.id}.json"
-    kept, unkept = [], []
-    for file in (usual, *([out.absolute()] if out is not None else [])):
-        try:
-            _write(file, raw, is_ours=file is usual)
-        except OSError as error:
-            why = disk.file_error(file, error)
-            unkept.append(Message("problem", f"the record is not kept there: {why.message}", _UNKEPT_HINT))
-        else:
-            kept.append(file)
-    return kept, unkept
-
-
-_UNKEPT_HINT = "Its figures are shown here; measure again once that is mended, or with another --out."
-
-
-def _write(file: Path, raw: bytes, *, is_ours: bool) -> None:
-    if not is_ours:
-        file.write_bytes(raw)  # with the mode that the person's files have: there is nothing secret in it
-        return
-    file.parent.mkdir(parents=True, exist_ok=True)
-    own_file.put(file, raw)
-
-
-def stop_at_unwritable(session: Session, out: Path) -> None:
-    """Before a run of minutes, not after it.
-
-    Raises:
-        UsageError: what stands there is no record.
-        FileError: the folder is not there.
-    """
-    if not out.absolute().parent.is_dir():
-        raise FileError(f"{session.shown(out.absolute().parent)} is no folder", hint="Make it, or name another --out.")
-    raw = disk.read(out).raw
-    if raw is None:
-        return
-    try:
-        loaded(raw, session.shown(out))
-    except DocumentError as error:
-        raise UsageError(f"{session.shown(out)} is no record, and is not overwritten", hint="Name another.") from error
+# What tells this machine's records apart.
 
 
 def salt(session: Session) -> bytes:

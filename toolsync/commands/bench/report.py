@@ -10,6 +10,7 @@ from typing import Any
 from toolsync import disk
 from toolsync.bench.record import Record
 from toolsync.commands.bench.compare import held
+from toolsync.commands.bench.keeping import put
 from toolsync.commands.bench.records import find
 from toolsync.errors import FileError, UsageError
 from toolsync.result import Message, Result
@@ -73,7 +74,7 @@ def report(session: Session, wish: Wish, page: Callable[[Report], str]) -> Resul
     _stop_at_foreign(session, file)
     raw = page(shown).encode()
     try:
-        file.write_bytes(raw)  # with the mode that the person's files have: it is made to be passed on
+        put(file, raw)
     except OSError as error:
         raise disk.file_error(file, error) from error
     data = {
