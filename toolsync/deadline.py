@@ -12,34 +12,44 @@ T = TypeVar("T")
 def answered(call: Callable[[], T], seconds: float) -> T:
     """What `call` returns or raises, if it does so in time.
 
-    The call runs in a daemon thread: one that hangs (a keyring that waits for its password) is left behind, and ends
-    with the process.
-
     Raises:
         TimeoutError: it has not come back within `seconds`.
     """
-    attempt = _Attempt(call)
-    thread = Thread(target=attempt.run, name="toolsync-deadline", daemon=True)
-    thread.start()
-    thread.join(seconds)
+    attempt = Attempt(call)
+    if not attempt.is_over(seconds):
+        raise TimeoutError
     return attempt.result()
 
 
-class _Attempt(Generic[T]):
+class Attempt(Generic[T]):
+    """A call that runs from now on.
+
+    It does so in a daemon thread: one that hangs (a keyring that waits for its password) is left behind, and ends with
+    the process.
+    """
+
     def __init__(self, call: Callable[[], T]) -> None:
+        """Start it."""
         self._call = call
         self._values: list[T] = []
         self._error: BaseException | None = None
+        self._thread = Thread(target=self._run, name="toolsync-attempt", daemon=True)
+        self._thread.start()
 
-    def run(self) -> None:
+    def is_over(self, seconds: float | None) -> bool:
+        """Whether it ends within so many seconds; without a limit it is waited for."""
+        self._thread.join(seconds)
+        return not self._thread.is_alive()
+
+    def result(self) -> T:
+        """What it returns or raises, whenever that is."""
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+        return self._values[0]
+
+    def _run(self) -> None:
         try:
             self._values.append(self._call())
         except BaseException as error:  # noqa: BLE001  handed over to the thread that waits
             self._error = error
-
-    def result(self) -> T:
-        if self._error is not None:
-            raise self._error
-        if not self._values:
-            raise TimeoutError
-        return self._values[0]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import re
 import sys
+import time
+from collections.abc import Callable
 from threading import Event
 
 import pytest
@@ -86,6 +88,25 @@ def test_quick_answers_that_follow_one_another_are_one_wait() -> None:
     terminal.is_written.clear()
     with line(WAIT):
         assert terminal.is_written.wait(5)
+
+
+def test_of_waits_at_the_same_time_one_is_told_of_until_the_last_is_over() -> None:
+    terminal = Terminal()
+    line = Transient(Screen(terminal), lambda: "en", patience=0)
+    other = Wait(lambda: say("waits_port", place="gw.example:443"), 3)
+    with line(WAIT):
+        assert terminal.is_written.wait(5)
+        with line(other):
+            _until(lambda: seen(terminal.getvalue()).startswith("Connecting to gw.example:443 (at most 3 s)"))
+        assert seen(terminal.getvalue()).strip() == "Asking gw.example which models it has (at most 35 s)"
+    assert seen(terminal.getvalue()).strip() == ""
+
+
+def _until(is_so: Callable[[], bool]) -> None:
+    end = time.monotonic() + 5
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.005)
 
 
 def test_a_narrow_terminal_gets_one_line_without_keys(monkeypatch: pytest.MonkeyPatch) -> None:

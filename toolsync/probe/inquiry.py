@@ -5,7 +5,7 @@ What is asked next follows from what was answered, and so does the cause.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 
 from toolsync.address import PATHS
@@ -14,6 +14,7 @@ from toolsync.probe import trial
 from toolsync.probe.candidates import candidates
 from toolsync.probe.encryption import speaks_tls
 from toolsync.probe.exchange import Exchange
+from toolsync.probe.line import Line
 from toolsync.probe.request import Request
 from toolsync.probe.talk import Talk
 from toolsync.sentence import Text
@@ -43,9 +44,18 @@ class Inquiry:
     models: tuple[str, ...] = ()
 
 
-def inquire(request: Request, *, is_deep: bool = False) -> Inquiry:
-    """Ask as the tool asks, and find out why it is not answered. Raises nothing."""
-    talk = Talk(request, is_deep=is_deep)
+def inquire(
+    request: Request, *, is_deep: bool = False, line: Line | None = None, before: Sequence[Exchange] = ()
+) -> Inquiry:
+    """Ask as the tool asks, and find out why it is not answered. Raises nothing.
+
+    Args:
+        request: the tool's.
+        is_deep: whether a coding tool's kind of request is tried too.
+        line: what is known of the origin, where others ask it too.
+        before: what was asked for the same request already, and counts.
+    """
+    talk = Talk(request, is_deep=is_deep, line=line or Line(), before=before)
     decided = _unkeyed(talk) if not request.is_trusted else _decided(talk)
     return replace(decided, exchanges=tuple(talk.exchanges), skew_seconds=talk.skew, models=talk.models)
 
@@ -55,7 +65,7 @@ def inquire(request: Request, *, is_deep: bool = False) -> Inquiry:
 
 def _unkeyed(talk: Talk) -> Inquiry:
     """An address that no key of ours may go to: whether anybody is there, and no more."""
-    listed = talk.list_models()
+    listed = talk.list_models(what="models")
     if listed.status is None:
         return _faulty(talk, listed, listed)
     if listed.cause in _OF_THE_WAY:
@@ -84,7 +94,7 @@ _OF_HEADERS = frozenset({"beta_header_unsupported", "org_mismatch"})
 
 
 def _decided(talk: Talk) -> Inquiry:
-    listed = talk.list_models()
+    listed, asked = talk.begun()
     if listed.status is None and _is_dead(listed):
         return _faulty(talk, listed, listed)
     if listed.cause in ("url_redirect", "captive_portal") and listed.certainty != "open" and not _may_be_path(listed):
@@ -92,12 +102,19 @@ def _decided(talk: Talk) -> Inquiry:
         return _captured(talk, listed, listed) or refused
     if listed.status is not None:
         talk.waits_as_tool()
-    asked = talk.ask_as_tool()
+    if asked is None or _is_to_be_waited_for(talk, asked):
+        asked = talk.ask_as_tool()
     if asked.is_ok:
         return _answered(talk, listed, asked)
     if asked.status is None:
         return _faulty(talk, listed, asked)
     return _captured(talk, listed, asked) or _unanswered(talk, listed, asked)
+
+
+def _is_to_be_waited_for(talk: Talk, asked: Exchange) -> bool:
+    """Whether a question that went out before anybody was heard deserves the tool's own patience."""
+    is_late = asked.status is None and not asked.cause
+    return is_late and talk.is_patient and talk.may(is_billable=True)
 
 
 def _unanswered(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:

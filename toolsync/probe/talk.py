@@ -6,6 +6,7 @@ import email.utils
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,6 +18,7 @@ from toolsync.probe.classifier import Asked, Reading, read
 from toolsync.probe.dialect import LIMIT, ids, models_url, question
 from toolsync.probe.exchange import Exchange, What
 from toolsync.probe.failure import unsent
+from toolsync.probe.line import Line
 from toolsync.probe.network import Network
 from toolsync.probe.request import Request
 from toolsync.probe.response import Response
@@ -27,6 +29,8 @@ MOST_REQUESTS = 6
 MOST_BILLABLE = 2
 """Of one inquiry; `deep` adds one to both."""
 
+_QUIET_SECONDS = 5.0
+"""A list that takes longer is waited for while the tool's own request is made."""
 _PATIENCE_SECONDS = 15.0
 _MOST_PATIENCE_SECONDS = 60.0
 """However long a tool waits: who asks doctor sits there."""
@@ -35,15 +39,24 @@ _MOST_PATIENCE_SECONDS = 60.0
 class Talk:
     """Requests, counted and recorded."""
 
-    def __init__(self, request: Request, *, is_deep: bool) -> None:
+    def __init__(self, request: Request, *, is_deep: bool, line: Line, before: Sequence[Exchange] = ()) -> None:
+        """Nothing is asked yet.
+
+        Args:
+            request: the tool's.
+            is_deep: whether a coding tool's kind of request is tried too.
+            line: what is known of the origin.
+            before: what was asked of it for the same request, and counts.
+        """
         self.request, self.is_deep = request, is_deep
         self.exchanges: list[Exchange] = []
         self.models: tuple[str, ...] = ()
         self.skew: float | None = None
         self._leads_to = ""
         self._heard: streams.Stream | None = None
-        self._most = MOST_REQUESTS + is_deep
-        self._most_billable = MOST_BILLABLE + is_deep
+        self._line = line
+        self._most = MOST_REQUESTS + is_deep - len(before)
+        self._most_billable = MOST_BILLABLE + is_deep - sum(exchange.is_billable for exchange in before)
         patience = max(_PATIENCE_SECONDS, request.network.read_seconds)
         self._network = replace(request.network, read_seconds=patience)
 
@@ -76,14 +89,36 @@ class Talk:
             told["address"] = self._leads_to
         return {name: text for name, text in told.items() if text}
 
-    def list_models(self, *, what: What = "models", network: Network | None = None, is_keyed: bool = True) -> Exchange:
-        """`GET models`, which costs nothing."""
-        url = models_url(self.request.dialect, self.request.base)
+    def begun(self) -> tuple[Exchange, Exchange | None]:
+        """`GET models`, which costs nothing; where it is long in coming, what the tool's own request came to meanwhile.
+
+        Several programs that ask one gateway with one key have one list.
+        """
+        network, sent = self._network, self.headers(self.request.credentials)
+        url = self._models_url
+        ask = partial(self._sent, "models", "GET", url, None, sent, way=network)
+        listing = self._line.once((url, tuple(sorted(sent.items())), network), ask)
+        asked = None if self._line.is_heard or listing.is_over(_QUIET_SECONDS) else self.ask_as_tool()
+        listed, answer = listing.result()
+        self.exchanges.insert(0, listed)
+        self._notes(answer, url)
+        self._takes(listed, answer)
+        return listed, asked
+
+    def list_models(self, *, what: What, network: Network | None = None, is_keyed: bool = True) -> Exchange:
+        """`GET models` another way."""
         sent = self.headers(self.request.credentials if is_keyed else {})
-        exchange, answer = self.send(what, "GET", url, None, sent, network=network)
-        found = ids(answer.json) if answer is not None and exchange.is_ok else None
-        self.models = found or self.models
+        exchange, answer = self.send(what, "GET", self._models_url, None, sent, network=network)
+        self._takes(exchange, answer)
         return exchange
+
+    @property
+    def _models_url(self) -> str:
+        return models_url(self.request.dialect, self.request.base)
+
+    def _takes(self, listed: Exchange, answer: Response | None) -> None:
+        found = ids(answer.json) if answer is not None and listed.is_ok else None
+        self.models = found or self.models
 
     def ask(self, *, what: What = "question", limit_name: str = "", has_own_headers: bool = True) -> Exchange:
         """The tool's own request, as small as it can be."""
@@ -93,11 +128,19 @@ class Talk:
     def waits_as_tool(self) -> None:
         """From now on wait as the tool does, within reason: somebody is there, and may be slow."""
         patience = min(self.request.timeout_seconds or 0.0, _MOST_PATIENCE_SECONDS)
-        self._network = replace(self._network, read_seconds=max(self._network.read_seconds, patience))
+        if not self._line.is_vain:
+            self._network = replace(self._network, read_seconds=max(self._network.read_seconds, patience))
 
     def ask_as_tool(self) -> Exchange:
         """The tool's own request, as small as it can be: a stream where it asks for one."""
-        return self.listened() if self.request.streams else self.ask()
+        asked = self.listened() if self.request.streams else self.ask()
+        self._line.is_vain = self._line.is_vain or (asked.status is None and not asked.cause and self.is_patient)
+        return asked
+
+    @property
+    def is_patient(self) -> bool:
+        """Whether it waits longer than it would for somebody of whom nothing is known."""
+        return self._network.read_seconds > max(_PATIENCE_SECONDS, self.request.network.read_seconds)
 
     def listen(self) -> Exchange | None:
         """The same as a short stream; None where no more may be asked."""
@@ -127,13 +170,12 @@ class Talk:
         if heard.answer is None:
             verdict = unsent(heard.fault or OSError(), request.url, self._network)
             wrong = streams.Fault(verdict.cause, verdict.certainty if verdict.cause else "open", verdict.problem)
-        elif self.skew is None:
-            self.skew = _skew(heard.answer)
+        self._notes(heard.answer, request.url)
         exchange = Exchange(
             *(what, "POST", shown_address(request.url), tuple(sorted(sent))),
             status=heard.answer.status if heard.answer else None,
             content_type=_type(heard.answer),
-            words=(self._led(heard.answer, request.url) if heard.answer else "") or (wrong.said if wrong else ""),
+            words=_led(heard.answer, request.url) or (wrong.said if wrong else ""),
             cause=wrong.cause if wrong else "",
             certainty=wrong.certainty if wrong else "sure",
             also=wrong.also if wrong else (),
@@ -141,7 +183,7 @@ class Talk:
             first_ms=heard.first_ms,
             is_billable=True,
         )
-        self.exchanges.append(exchange)
+        self._records(exchange)
         return exchange
 
     # What the requests are made of; trials make theirs of the same.
@@ -192,14 +234,34 @@ class Talk:
         network: Network | None = None,
     ) -> tuple[Exchange, Response | None]:
         """Send a request, and record what came of it; the answer is None where none came."""
-        way, started = network or self._network, time.perf_counter()
+        exchange, answer = self._sent(what, method, url, body, sent, way=network or self._network)
+        self._records(exchange)
+        self._notes(answer, url)
+        return exchange, answer
+
+    def _records(self, exchange: Exchange) -> None:
+        self.exchanges.append(exchange)
+        if exchange.status is not None:
+            self._line.hears()
+
+    def _sent(  # noqa: PLR0913  likewise
+        self,
+        what: What,
+        method: str,
+        url: str,
+        body: Mapping[str, Any] | None,
+        sent: Mapping[str, str],
+        *,
+        way: Network,
+    ) -> tuple[Exchange, Response | None]:
+        started = time.perf_counter()
         answer, reading = None, Reading("")
         words: Text = ""
         try:
             answer = networks.send(method, url, body, sent, way)
+            self._line.hears()
             reading = read(answer, self._asked(url, body, sent))
-            words = self._led(answer, url) or reading.words
-            self.skew = self.skew if self.skew is not None else _skew(answer)
+            words = _led(answer, url) or reading.words
         except Exception as error:  # noqa: BLE001  every exception is a result
             verdict = unsent(error, url, way)
             reading, words = (
@@ -217,21 +279,25 @@ class Talk:
             elapsed_ms=answer.elapsed_ms if answer else round((time.perf_counter() - started) * 1000),
             is_billable=method == "POST" and bool(body),
         )
-        self.exchanges.append(exchange)
         return exchange, answer
 
-    def _led(self, answer: Response, url: str) -> Text:
-        """Where a redirect points to; "" for any other answer."""
-        if not _is_redirect(answer):
-            return ""
-        self._leads_to = target(answer, self._asked(url, None, {}))
-        place = location(answer, url)
-        return say("leads_to", place=place) if place else ""
+    def _notes(self, answer: Response | None, url: str) -> None:
+        if answer is None:
+            return
+        if _is_redirect(answer):
+            self._leads_to = target(answer, self._asked(url, None, {}))
+        self.skew = self.skew if self.skew is not None else _skew(answer)
 
     def _asked(self, url: str, body: Mapping[str, Any] | None, sent: Mapping[str, str]) -> Asked:
         is_keyed = any(header in sent for header in self.request.credentials)
         model = str(body.get("model") or "-") if body else ""
         return Asked(url, self.request.dialect, model, is_keyed)
+
+
+def _led(answer: Response | None, url: str) -> Text:
+    """Where a redirect points to; "" for any other answer."""
+    place = location(answer, url) if answer is not None and _is_redirect(answer) else ""
+    return say("leads_to", place=place) if place else ""
 
 
 def _is_redirect(answer: Response) -> bool:

@@ -34,17 +34,19 @@ class Transient:
         """
         self._screen, self._language, self._patience = screen, language, patience
         self._lock = Lock()
+        self._waits: list[Wait] = []
         self._shown = ""
         self._began = self._ended = float("-inf")
 
     @contextmanager
     def __call__(self, wait: Wait) -> Iterator[None]:
-        """The time of one wait."""
-        now = time.monotonic()
-        if now - self._ended > self._patience:
-            self._began = now
-        is_over: list[bool] = []
-        timer = Timer(max(0.0, self._patience - (now - self._began)), self._show, (wait, is_over))
+        """The time of one wait; of several at a time the latest is told of."""
+        with self._lock:
+            now = time.monotonic()
+            if not self._waits and now - self._ended > self._patience:
+                self._began = now
+            self._waits.append(wait)
+        timer = Timer(max(0.0, self._patience - (now - self._began)), self._show)
         timer.daemon = True
         timer.start()
         try:
@@ -52,15 +54,22 @@ class Transient:
         finally:
             timer.cancel()
             with self._lock:
-                is_over.append(True)
+                self._waits.remove(wait)
+                was_shown = bool(self._shown)
                 self._erase()
-            self._ended = time.monotonic()
+                self._ended = time.monotonic()
+            if was_shown:
+                self._show()
 
-    def _show(self, wait: Wait, is_over: list[bool]) -> None:
-        text = tell(say("waits", what=wait.said(), seconds=f"{wait.seconds:g}"), self._language())
-        first = cell(on_one_line(masked(text)), (self._screen.width or _USUAL_WIDTH) - 1)[0]
+    def _show(self) -> None:
         with self._lock:
-            if not is_over:
+            if not self._waits:
+                return
+            wait = self._waits[-1]
+            text = tell(say("waits", what=wait.said(), seconds=f"{wait.seconds:g}"), self._language())
+            first = cell(on_one_line(masked(text)), (self._screen.width or _USUAL_WIDTH) - 1)[0]
+            if first != self._shown:
+                self._erase()
                 self._shown = first
                 self._put(first)
 

@@ -1,0 +1,188 @@
+"""Several programs asked about at once: who is silent costs the time of one, and nobody is judged by our own crowd."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from threading import Timer
+from typing import Any
+
+import pytest
+
+from tests.keys import invented
+from tests.probe.gateway import Reply, Slow, slow
+from toolsync.address import PATHS, Dialect
+from toolsync.masking import Secret
+from toolsync.probe import line, survey, talk
+from toolsync.probe.inquiry import Inquiry
+from toolsync.probe.network import Network
+from toolsync.probe.request import Request
+from toolsync.probe.survey import Survey
+from toolsync.probe.way import Way, way
+
+KEY = Secret(invented("survey"))
+CHAT: Dialect = "openai-chat"
+MESSAGES: Dialect = "anthropic-messages"
+
+PATIENCE = 0.3
+SILENCE = 30.0
+"""Longer than anybody here waits."""
+LIST = {"object": "list", "data": [{"id": name} for name in ("m0", "m1", "m2", "m3")]}
+BUSY = {"error": {"message": "Rate limit reached for requests", "code": "rate_limit_exceeded"}}
+MESSAGE = {"type": "message", "model": "m", "stop_reason": "end_turn", "content": [{"type": "text", "text": "pong"}]}
+PONG = {"object": "chat.completion", "model": "m", "choices": [{"message": {"role": "assistant", "content": "pong"}}]}
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(talk, "_PATIENCE_SECONDS", 0.1)
+    monkeypatch.setattr(talk, "_QUIET_SECONDS", 0.05)
+    monkeypatch.setattr(line, "SILENT_SECONDS", 0.1)
+
+
+def request(origin: str, model: str, dialect: Dialect = CHAT, timeout_seconds: float | None = None) -> Request:
+    base = origin if dialect == MESSAGES else f"{origin}/v1"
+    network = Network(connect_seconds=0.05, read_seconds=PATIENCE)
+    keys = {"authorization": KEY}
+    return Request(dialect, base, base + PATHS[dialect], model, keys, timeout_seconds=timeout_seconds, network=network)
+
+
+def asked(*requests: Request) -> tuple[list[Inquiry], float]:
+    """What each came to, and how many seconds all took."""
+    began = time.monotonic()
+    came = Survey().of(requests)
+    return [one.inquiry for one in came if one.inquiry is not None], time.monotonic() - began
+
+
+def silent(_path: str, _model: str, _now: int) -> Reply:
+    return SILENCE, 200, {}
+
+
+@pytest.fixture
+def mute() -> Iterator[tuple[Slow, Slow]]:
+    with ExitStack() as stack:
+        yield stack.enter_context(slow(silent)), stack.enter_context(slow(silent))
+
+
+@pytest.mark.parametrize("count", [1, 2], ids=["one gateway", "two gateways"])
+def test_four_programs_on_silent_gateways_take_the_time_of_one(mute: tuple[Slow, Slow], count: int) -> None:
+    inquiries, seconds = asked(*(request(mute[number % count].origin, f"m{number}") for number in range(4)))
+    assert [(one.cause, one.certainty) for one in inquiries] == [("", "open")] * 4
+    assert [[exchange.status for exchange in one.exchanges] for one in inquiries] == [[None, None]] * 4
+    assert seconds < 4 * PATIENCE  # one after the other they take eight times that of a request
+    assert [one.asked.count(("/v1/models", "")) for one in mute[:count]] == [1] * count
+    assert sum(len(one.asked) for one in mute) == 4 + count
+
+
+def test_each_has_its_whole_patience_where_one_way_of_asking_is_silent() -> None:
+    def reply(path: str, _model: str, _now: int) -> Reply:
+        return (PATIENCE * 0.8, 200, MESSAGE) if path == "/v1/messages" else (SILENCE, 200, {})
+
+    with slow(reply) as gateway:
+        (mute, _, well), _seconds = asked(
+            request(gateway.origin, "m0"), request(gateway.origin, "m1"), request(gateway.origin, "m", MESSAGES)
+        )
+    assert (well.cause, well.certainty, well.exchanges[-1].is_ok) == ("", "sure", True)
+    assert well.exchanges[-1].elapsed_ms >= PATIENCE * 800
+    assert (mute.cause, mute.certainty) == ("", "open")
+    # one is asked again alone, and is as silent: it is not for the others that it was
+    chats = [model for path, model in gateway.asked if path == "/v1/chat/completions"]
+    assert sorted(chats) == ["m0", "m0", "m1"]
+
+
+def test_who_answers_is_asked_one_thing_at_a_time_however_slow_it_is() -> None:
+    def reply(path: str, _model: str, _now: int) -> Reply:
+        return (0, 200, LIST) if path == "/v1/models" else (0.2, 200, PONG)
+
+    with slow(reply) as gateway:
+        inquiries, _ = asked(*(request(gateway.origin, f"m{number}") for number in range(3)))
+    assert [one.exchanges[-1].is_ok for one in inquiries] == [True] * 3
+    assert gateway.most == 1
+    # one list for all who ask it with one key
+    assert gateway.asked == [("/v1/models", ""), *(("/v1/chat/completions", f"m{number}") for number in range(3))]
+
+
+def test_another_key_has_another_list() -> None:
+    with slow(lambda path, *_: (0, 200, LIST if path == "/v1/models" else PONG)) as gateway:
+        first = request(gateway.origin, "m0")
+        other = replace(first, credentials={"authorization": Secret(invented("survey-other"))})
+        asked(first, other)
+    assert [path for path, _ in gateway.asked].count("/v1/models") == 2
+
+
+def test_who_was_silent_at_first_and_refuses_a_crowd_is_asked_again_alone() -> None:
+    def reply(path: str, _model: str, now: int) -> Reply:
+        if path == "/v1/models":
+            return 0.2, 200, LIST
+        return (0.3, 429, BUSY) if now > 1 else (0, 200, PONG)
+
+    with slow(reply) as gateway:
+        inquiries, _ = asked(*(request(gateway.origin, f"m{number}") for number in range(3)))
+    assert [(one.cause, one.exchanges[-1].status) for one in inquiries] == [("", 200)] * 3
+    billed = [model for path, model in gateway.asked if path != "/v1/models"]
+    assert max(billed.count(model) for model in billed) <= talk.MOST_BILLABLE
+    assert len(gateway.asked) <= talk.MOST_REQUESTS * 3
+
+
+def test_a_list_that_comes_late_lets_the_question_wait_as_the_tool_does() -> None:
+    def reply(path: str, _model: str, _now: int) -> Reply:
+        return (0.2, 200, LIST) if path == "/v1/models" else (PATIENCE * 1.6, 200, PONG)
+
+    with slow(reply) as gateway:
+        (well,), _ = asked(request(gateway.origin, "m0", timeout_seconds=600))
+    assert (well.cause, well.certainty, well.exchanges[-1].is_ok) == ("", "sure", True)
+    assert [path for path, _ in gateway.asked] == ["/v1/models", "/v1/chat/completions", "/v1/chat/completions"]
+
+
+def test_more_patience_than_usual_is_had_once_where_it_was_in_vain(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(talk, "_MOST_PATIENCE_SECONDS", 2 * PATIENCE)
+    with slow(lambda path, *_: (0, 200, LIST) if path == "/v1/models" else (SILENCE, 200, PONG)) as gateway:
+        first, second = asked(*(request(gateway.origin, f"m{number}", timeout_seconds=600) for number in range(2)))[0]
+    waited = [one.exchanges[-1].elapsed_ms for one in (first, second)]
+    assert waited[0] >= 2000 * PATIENCE > waited[1]
+
+
+def test_the_way_to_one_origin_is_gone_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    gone: list[str] = []
+
+    def counted(url: str, *others: Any) -> Way:
+        gone.append(url)
+        return way(url, *others)
+
+    monkeypatch.setattr(survey, "way", counted)
+    with slow(lambda path, *_: (0, 200, LIST if path == "/v1/models" else PONG)) as gateway:
+        requests = [
+            request(gateway.origin, "m0"),
+            request(gateway.origin, "m1"),
+            request(gateway.origin, "m", MESSAGES),
+        ]
+        came = Survey().of(requests)
+    assert gone == [requests[0].url]
+    assert [one.way.url for one in came] == [one.url for one in requests]
+
+
+def test_what_came_stands_in_the_order_of_what_was_asked() -> None:
+    with (
+        slow(lambda path, *_: (0, 200, LIST if path == "/v1/models" else PONG)) as one,
+        slow(lambda path, *_: (0, 200, LIST if path == "/v1/models" else PONG)) as other,
+    ):
+        origins = [one.origin, other.origin, one.origin, other.origin]
+        inquiries, _ = asked(*(request(origin, f"m{number}") for number, origin in enumerate(origins)))
+    assert [exchange.url for inquiry in inquiries for exchange in inquiry.exchanges[-1:]] == [
+        f"{origin}/v1/chat/completions" for origin in origins
+    ]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows sends no SIGINT to a process of one's own")
+def test_who_interrupts_does_not_wait_for_the_silent(mute: tuple[Slow, Slow]) -> None:
+    timer = Timer(0.15, os.kill, (os.getpid(), signal.SIGINT))
+    began = time.monotonic()
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        asked(*(replace(request(mute[0].origin, f"m{number}"), network=Network()) for number in range(4)))
+    timer.join()
+    assert time.monotonic() - began < Network().read_seconds / 3

@@ -1,0 +1,90 @@
+"""What is known of an origin while several programs' requests go there, and in which order they go.
+
+One origin's requests follow one another, so that none is refused, or slow, because of another; origins are asked at
+the same time. An origin that says nothing at all is asked everything at once: each request has its whole patience, and
+together they take no longer than one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable, Sequence
+from functools import partial
+from threading import Lock
+from typing import Any, TypeVar
+
+from toolsync.deadline import Attempt
+
+T = TypeVar("T")
+
+SILENT_SECONDS = 10.0
+"""Who has not said a word for so long is asked the rest at once: there is nobody whom that could be too much for."""
+
+
+class Line:
+    """What is known of one origin.
+
+    Attributes:
+        is_heard: whether it has answered anything.
+        is_vain: whether somebody was waited for longer than usual, and nothing came.
+        is_no_crowd: whether one who was asked again alone came to the same.
+    """
+
+    def __init__(self) -> None:
+        """Nothing is."""
+        self.is_heard = self.is_vain = self.is_no_crowd = False
+        self._began = time.monotonic()
+        self._lock = Lock()
+        self._attempts: dict[Hashable, Attempt[Any]] = {}
+
+    def hears(self) -> None:
+        """Note that it answered, whatever it said."""
+        self.is_heard = True
+
+    def once(self, what: Hashable, call: Callable[[], T]) -> Attempt[T]:
+        """The call, made now; or the same one that somebody else made before."""
+        with self._lock:
+            if what not in self._attempts:
+                self._attempts[what] = Attempt(call)
+            return self._attempts[what]
+
+    def is_silent_before(self, attempt: Attempt[Any]) -> bool:
+        """Wait for the attempt, or until it is plain that nobody speaks there; whether it is that."""
+        left = self._began + SILENT_SECONDS - time.monotonic()
+        if attempt.is_over(max(0.0, left)):
+            return False
+        if not self.is_heard:
+            return True
+        attempt.is_over(None)
+        return False
+
+
+def asked(origins: Sequence[str], ask: Callable[[int, Line], T], again: Callable[[int, Line, T], T]) -> list[T]:
+    """What comes of asking each of the origins, in their order.
+
+    Args:
+        origins: whom each request goes to.
+        ask: the request of that number; it is called in a thread of its own.
+        again: asks once more, alone, where what came may have been because of the others; else gives it back.
+    """
+    numbers: dict[str, list[int]] = {}
+    for number, one in enumerate(origins):
+        numbers.setdefault(one, []).append(number)
+    lanes = [Attempt(partial(_lane, lane, ask, again)) for lane in numbers.values()]
+    came = {number: one for lane in lanes for number, one in lane.result()}
+    return [came[number] for number in range(len(origins))]
+
+
+def _lane(
+    numbers: Sequence[int], ask: Callable[[int, Line], T], again: Callable[[int, Line, T], T]
+) -> list[tuple[int, T]]:
+    line = Line()
+    attempts: list[Attempt[T]] = []
+    is_crowded = False
+    for number in numbers:
+        attempts.append(Attempt(partial(ask, number, line)))
+        is_crowded = is_crowded or (number != numbers[-1] and line.is_silent_before(attempts[-1]))
+    came = [(number, one.result()) for number, one in zip(numbers, attempts, strict=True)]
+    if not (is_crowded and line.is_heard):
+        return came
+    return [(number, again(number, line, one)) for number, one in came]
