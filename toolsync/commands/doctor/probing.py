@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from toolsync.address import origin
@@ -11,6 +10,7 @@ from toolsync.doctor.diagnosis import Probed, is_blocked
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Effective, Finding
 from toolsync.doctor.unasked import is_unset
+from toolsync.errors import ProfileError
 from toolsync.masking import Secret
 from toolsync.value import frozen
 
@@ -46,14 +46,19 @@ def probes(told: Sequence[tuple[Look, Sequence[Finding]]], *, is_deep: bool) -> 
         told: the programs, with what the checks found.
         is_deep: whether a coding tool's kind of request is tried too.
     """
-    found: dict[Triple, Probed] = {}
+    looks: dict[Triple, Look] = {}
     for look, offline in told:
         effective = look.effective
         if effective.dialect is None or not effective.url or is_blocked(offline) or is_unset(look, offline):
             continue
-        if _triple(effective) not in found:
-            found[_triple(effective)] = _probed(look, is_deep=is_deep)
-    return Probes(found)
+        looks.setdefault(_triple(effective), look)
+    if not looks:
+        return Probes({})
+    from toolsync.probe.survey import Survey
+
+    root = next(iter(looks.values())).world.session.places.root
+    answers = Survey(root, is_deep).of([_request(look) for look in looks.values()])
+    return Probes({triple: Probed(one.way, one.inquiry) for triple, one in zip(looks, answers, strict=True)})
 
 
 def _triple(effective: Effective) -> tuple[object, ...]:
@@ -63,18 +68,7 @@ def _triple(effective: Effective) -> tuple[object, ...]:
     return effective.url, effective.dialect, effective.model, keys, headers, effective.network, effective.streams
 
 
-def _probed(look: Look, *, is_deep: bool) -> Probed:
-    from toolsync.probe.inquiry import inquire
-    from toolsync.probe.way import way
-
-    effective = look.effective
-    gone = way(effective.url, effective.network, look.world.session.places.root)
-    if gone.end is not None:
-        return Probed(gone)
-    return Probed(gone, inquire(_request(look, has_bundle=not gone.unread_bundle), is_deep=is_deep))
-
-
-def _request(look: Look, *, has_bundle: bool) -> Request:
+def _request(look: Look) -> Request:
     """The request as it is asked; the key goes to the user's own addresses only."""
     from toolsync.probe.request import Request
 
@@ -82,7 +76,7 @@ def _request(look: Look, *, has_bundle: bool) -> Request:
     assert effective.dialect is not None  # noqa: S101  the caller looked
     keys = {one.header: one.value for one in effective.credentials if one.value is not None}
     is_known = bool(keys) or not effective.credentials  # without its key, the gateway would only ask for one
-    is_trusted = is_known and origin(effective.base_url) in look.world.origins
+    is_trusted = is_known and _is_users(look)
     headers = {name: value for name, value in effective.headers.items() if is_trusted or not isinstance(value, Secret)}
     return Request(
         dialect=effective.dialect,
@@ -94,6 +88,14 @@ def _request(look: Look, *, has_bundle: bool) -> Request:
         streams=effective.streams,
         timeout_seconds=effective.timeout_seconds,
         limit_name=effective.limit_name,
-        network=effective.network if has_bundle else replace(effective.network, ca_bundle=""),
+        network=effective.network,
         is_trusted=is_trusted,
     )
+
+
+def _is_users(look: Look) -> bool:
+    """Whether it asks an origin of the user's own profiles."""
+    try:
+        return origin(look.effective.base_url) in look.world.origins
+    except ProfileError:  # no address: that is what is wrong
+        return False
