@@ -60,8 +60,8 @@ ALLOWED: Sequence[tuple[str, str, str]] = (
         "the plaintext way, agreed to before the profile forbade it: nothing takes it back there",
     ),
     (
-        r"test_conflicts.py::test_a_(project_with_a_token|key_in_the_login)",
-        r"file machine-0/home/(\.claude\.json|project/\.claude/settings\.local\.json)",
+        r"test_conflicts.py::test_a(_project_with_a_token|_key_in_the_login|n_organisations_key|_header)",
+        r"file machine-0/home/(\.claude\.json|project/\.claude/settings\.local\.json|\.acme/policy\.d/10\.json)",
         "the user's own key, in a file that toolsync only reads",
     ),
     (

@@ -100,6 +100,58 @@ def test_a_project_that_redirects_is_named_and_ends_with_1(machine: Machine) -> 
     assert ADDRESS in machine.read(CLAUDE)
 
 
+def _ruled(machine: Machine, text: str) -> None:
+    """A tool of the user's own, over whose settings an organisation's drop-in says this."""
+    folder = machine.config.parent / "tools" / "acme"
+    folder.mkdir(parents=True)
+    (folder / "tool.toml").write_text(
+        """
+title = "Acme"
+speaks = ["openai-chat"]
+[key]
+env = "${<key_variable>}"
+plaintext = "<key>"
+[[file]]
+overlay = "settings.json"
+path = "~/.acme/settings.json"
+[[layer]]
+name = "user"
+overlay = "settings.json"
+[[layer]]
+name = "policy"
+file = "~/.acme/policy.d/*.json"
+managed = true
+"""
+    )
+    (folder / "settings.json").write_text('{"url": "<openai_url>", "key": "<key_ref>"}')
+    machine.write(".acme/policy.d/10.json", text)
+
+
+def test_an_organisations_drop_in_is_named_and_nobody_is_told_to_edit_it(machine: Machine) -> None:
+    _ruled(machine, '{\n  "url": "https://corp.example/v1"\n}\n')
+    ran = machine.toolsync("apply", "--yes", "--no-ping", "--tool", "acme")
+    assert (ran.code, ran.err) == (1, "")
+    assert (
+        "problem: Acme will use another address 'https://corp.example/v1': ~/.acme/policy.d/10.json:2 sets url\n"
+        "    Your organisation manages that file: ask who keeps it to take url out, "
+        "or say `enabled = false` for acme.\n"
+    ) in ran.out
+
+
+def test_an_organisations_key_is_refused_and_nobody_is_told_to_edit_it(machine: Machine) -> None:
+    key = invented("organisation")
+    _ruled(machine, json.dumps({"key": key}))
+    with machine.untouched():
+        ran = machine.toolsync("apply", "--yes", "--no-ping", "--tool", "acme")
+    text = (
+        "error: Acme would send a key that is not this profile's: ~/.acme/policy.d/10.json:1 sets key\n"
+        "  hint: Your organisation manages that file: ask who keeps it to take key out; "
+        "a foreign key must not reach this gateway.\n"
+    )
+    assert ran.said == (2, text)
+    assert key not in ran.out + ran.err
+
+
 def test_a_setting_with_which_the_tool_does_not_start_is_named_and_stays(machine: Machine) -> None:
     machine.write(".codex/config.toml", 'profile = "old"\n\n[model_providers.toolsync]\nwire_api = "chat"\n')
     ran = machine.toolsync("apply", "--yes", "--no-ping")

@@ -78,7 +78,9 @@ def test_claude_codes_manifest_says_who_else_may_set_the_same() -> None:
         ("project", "file", ""),
         ("local", "file", ""),
         ("managed", "file", ""),
+        ("managed.d", "file", ""),
         ("managed (macOS)", "file", ""),
+        ("managed.d (macOS)", "file", ""),
     ]
     assert claude.readers[0].agree == ("key", "x_key")
     assert claude.readers[0].expect == {"cloud": ""}
@@ -469,3 +471,9 @@ unread = true
     )
     assert [(layer.name, layer.is_managed) for layer in read.layers] == [("user", False), ("policy", True)]
     assert [(layer.name, layer.format) for layer in read.unread] == [("variables", "dotenv")]
+
+
+@pytest.mark.parametrize("path", ["~/*/x.json", "~/x.*/y", "<root>/etc/*\\\\x.json"])
+def test_a_layer_is_one_file_or_the_files_of_one_folder(path: str) -> None:
+    with pytest.raises(TemplateError, match="has a `\\*` before its last part"):
+        tool(f'{MANIFEST}[[layer]]\nname = "policy"\nfile = "{path}"\nformat = "json"\n')

@@ -617,6 +617,18 @@ ROWS: dict[str, dict[str, Row]] = {
             },
             tool="claude-code",
         ),
+        "a drop-in of managed settings": Row(
+            [("config_managed_override", "sure")],
+            {
+                **claude(ANTHROPIC_BASE_URL=ROOT),
+                "/etc/claude-code/managed-settings.json": "{}",
+                "/etc/claude-code/managed-settings.d/10-gateway.json": (
+                    '{"env": {\n"ANTHROPIC_BASE_URL": "http://corp"}}'
+                ),
+            },
+            tool="claude-code",
+            says="/etc/claude-code/managed-settings.d/10-gateway.json:2 (env.ANTHROPIC_BASE_URL)",
+        ),
         "a project's provider": Row(
             [("project_config_ignored", "sure")],
             {

@@ -128,6 +128,22 @@ ROWS: dict[str, Row] = {
         f"http://managed{MESSAGES}",
         [],
     ),
+    "claude-code: the last of the managed drop-ins over all, and each for what it says": Row(
+        "claude-code",
+        {
+            CLAUDE: env(ANTHROPIC_BASE_URL="http://user", ANTHROPIC_MODEL="user"),
+            "/etc/claude-code/managed-settings.json": env(ANTHROPIC_BASE_URL="http://managed"),
+            "/etc/claude-code/managed-settings.d/10-gateway.json": env(ANTHROPIC_BASE_URL="http://ten"),
+            "/etc/claude-code/managed-settings.d/20-key.json": '{\n "apiKeyHelper": "echo ' + OTHER + '"\n}',
+            "/etc/claude-code/managed-settings.d/30-broken.json": '{"env": {"ANTHROPIC_BASE_URL": "http://x"}} // no',
+        },
+        f"http://ten{MESSAGES}",
+        [
+            ("authorization", OTHER, "command", "managed.d: 20-key.json", "apiKeyHelper", 2),
+            ("x-api-key", OTHER, "command", "managed.d: 20-key.json", "apiKeyHelper", 2),
+        ],
+        more={"model": "user"},
+    ),
     "claude-code: a comment, and nothing in the file counts": Row(
         "claude-code",
         {CLAUDE: '{"env": {"ANTHROPIC_BASE_URL": "http://new"}} // mine'},

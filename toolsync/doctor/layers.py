@@ -9,8 +9,8 @@ from typing import Literal
 
 from toolsync import disk, document
 from toolsync.document import Document, Value
-from toolsync.errors import DocumentError, FileError, TemplateError, ToolsyncError
-from toolsync.paths import candidates
+from toolsync.errors import DocumentError, FileError, ToolsyncError
+from toolsync.search.placing import existing, placed, spelled
 from toolsync.session import Session
 from toolsync.tool import FileRow, Layer, Tool
 from toolsync.tool.breach import check_of
@@ -79,7 +79,10 @@ def seen(session: Session, tool: Tool, files: Mapping[str, Path | None]) -> tupl
     """
     formats = {row.overlay: row.format for row in tool.files}
     checks = {row.overlay: check_of(row) for row in tool.files}
-    read = [_seen(session, layer, files, layer.format or formats.get(layer.overlay, "")) for layer in tool.layers]
+    read = [
+        _seen(session, layer, path or files.get(layer.overlay), layer.format or formats.get(layer.overlay, ""))
+        for layer, path in placed(tool.layers, session.places)
+    ]
     found = [_judged(one, checks.get(one.layer.overlay)) for one in read]
     own = {one.snapshot.real for one in found if one.snapshot is not None and not one.is_projects}
     is_same = [one.is_projects and one.snapshot is not None and one.snapshot.real in own for one in found]
@@ -96,7 +99,7 @@ def _judged(one: Seen, check: Callable[[Value], str | None] | None) -> Seen:
 
 def unread(session: Session, tool: Tool) -> tuple[Seen, ...]:
     """The files that people take for the tool's settings, and that it does not read; those that are there."""
-    found = (_seen(session, layer, {}, layer.format) for layer in tool.unread)
+    found = (_seen(session, layer, path, layer.format) for layer, path in placed(tool.unread, session.places))
     return tuple(one for one in found if one.state not in ("missing", "environment"))
 
 
@@ -110,37 +113,22 @@ def own_files(session: Session, tool: Tool, paths: Sequence[str]) -> list[dict[s
     """
     if not any(row.each for row in tool.files):
         return [{row.overlay: _own_file(session, row) for row in tool.files}]
-    texts = [path for path in paths if _existing(session, path)]
+    texts = [path for path in paths if existing(path, session.places)]
     return [
-        {row.overlay: _existing(session, text) if row.each else _own_file(session, row) for row in tool.files}
+        {row.overlay: existing(text, session.places) if row.each else _own_file(session, row) for row in tool.files}
         for text in texts
     ]
 
 
 def _own_file(session: Session, row: FileRow) -> Path | None:
-    if row.needs is not None and not any(map(disk.exists, spelled(session, row.needs))):
+    if row.needs is not None and not any(map(disk.exists, spelled(row.needs, session.places))):
         return None
-    return _existing(session, row.path)
+    return existing(row.path, session.places)
 
 
-def _existing(session: Session, spec: str | Sequence[str]) -> Path | None:
-    """The file that the spec means: the one that exists, else the first; None where it means none here."""
-    paths = spelled(session, spec)
-    return next((path for path in paths if disk.exists(path)), paths[0] if paths else None)
-
-
-def spelled(session: Session, spec: str | Sequence[str]) -> tuple[Path, ...]:
-    """The files that the spec may mean on this machine."""
-    try:
-        return tuple(path for path in candidates(spec, session.places) if "\0" not in str(path))
-    except TemplateError:  # a variable that is not set here, or holds no path
-        return ()
-
-
-def _seen(session: Session, layer: Layer, files: Mapping[str, Path | None], format: str) -> Seen:
+def _seen(session: Session, layer: Layer, path: Path | None, format: str) -> Seen:
     if layer.kind == "environment":
         return Seen(layer, "environment", environ=session.places.environ)
-    path = files.get(layer.overlay) if layer.kind == "overlay" else _existing(session, layer.path)
     if path is None:
         return Seen(layer, "missing")
     try:

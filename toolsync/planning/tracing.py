@@ -8,11 +8,11 @@ from pathlib import Path
 from toolsync import disk, document
 from toolsync.document import Document, Fault, KeyPath
 from toolsync.document.keypath import spell
-from toolsync.errors import DocumentError, FileError, PlanRefusedError, TemplateError
+from toolsync.errors import DocumentError, FileError, PlanRefusedError
 from toolsync.masking import looks_secret, on_one_line
 from toolsync.overlay import Edit
-from toolsync.paths import candidates
 from toolsync.plan import FilePlan
+from toolsync.search.placing import placed
 from toolsync.session import Session
 from toolsync.tool import Layer, Reader, Tool
 from toolsync.trace import Answer, Conflict, Tree, answers, conflicts, finds_no_key, refused
@@ -56,7 +56,7 @@ def traced(session: Session, tool: Tool, plans: Mapping[str, FilePlan]) -> list[
     Raises:
         PlanRefusedError: a credential that is not ours would reach our gateway.
     """
-    seen = [_seen(session, layer, plans) for layer in tool.layers]
+    seen = [_seen(session, layer, path, plans) for layer, path in placed(tool.layers, session.places)]
     faults = [_fault_notice(session, tool, plan) for plan in plans.values() if plan.fault is not None]
     if faults:
         return faults  # the tool reads nothing of the file: every other answer would follow from that
@@ -81,14 +81,14 @@ def traced(session: Session, tool: Tool, plans: Mapping[str, FilePlan]) -> list[
 
 def layer_trees(session: Session, tool: Tool, plans: Mapping[str, FilePlan]) -> list[Tree]:
     """The tool's layers with the planned texts in them, lowest first; see `traced` for the arguments."""
-    return [_seen(session, layer, plans).tree for layer in tool.layers]
+    return [_seen(session, layer, path, plans).tree for layer, path in placed(tool.layers, session.places)]
 
 
 def _edits(plan: FilePlan, tool: Tool, overlay: str) -> Sequence[Edit]:
     return plan.edits.get((tool.name, overlay), ())
 
 
-def _seen(session: Session, layer: Layer, plans: Mapping[str, FilePlan]) -> _Seen:
+def _seen(session: Session, layer: Layer, path: Path | None, plans: Mapping[str, FilePlan]) -> _Seen:
     if layer.kind == "environment":
         return _Seen(Tree(layer, dict(session.places.environ)))
     if layer.kind == "overlay":
@@ -97,15 +97,12 @@ def _seen(session: Session, layer: Layer, plans: Mapping[str, FilePlan]) -> _See
             return _Seen(Tree(layer, {}, plan.path if plan else ""), fault=plan.fault if plan else None)
         parsed = document.parse(plan.after.encode(), plan.format)
         return _Seen(Tree(layer, parsed.data, plan.path), parsed)
-    return _seen_file(session, layer, {plan.path: plan for plan in plans.values()})
-
-
-def _seen_file(session: Session, layer: Layer, planned: Mapping[str, FilePlan]) -> _Seen:
-    try:
-        paths = candidates(layer.path, session.places)
-    except TemplateError:
+    if path is None:
         return _Seen(Tree(layer, {}))  # no variable says where it would lie
-    path = next((path for path in paths if disk.exists(path)), paths[0])
+    return _seen_file(layer, path, {plan.path: plan for plan in plans.values()})
+
+
+def _seen_file(layer: Layer, path: Path, planned: Mapping[str, FilePlan]) -> _Seen:
 
     def parsed_of(snapshot: disk.Snapshot) -> Document | None:
         raw = snapshot.raw
@@ -168,7 +165,7 @@ def _conflict_notice(session: Session, tool: Tool, reader: Reader, conflict: Con
     return Notice(
         tool.title,
         f"{name} will use another {what}{value}: {_where(session, answer, seen)}",
-        hint=f"Take {_slot(answer)} out there, or say `enabled = false` for {tool.name}.",
+        hint=f"{_way_out(answer, seen)}, or say `enabled = false` for {tool.name}.",
         is_problem=True,
     )
 
@@ -182,9 +179,15 @@ def _refusal(
         text = f"{name} would send two different credentials: {where[1]}; and {where[0]}"
     else:
         text = f"{name} would send a key that is not this profile's: {where[0]}"
-    return PlanRefusedError(
-        text, hint=f"Take {_slot(conflict.answer)} out there; a foreign key must not reach this gateway."
-    )
+    hint = f"{_way_out(conflict.answer, seen)}; a foreign key must not reach this gateway."
+    return PlanRefusedError(text, hint=hint)
+
+
+def _way_out(answer: Answer, seen: Sequence[_Seen]) -> str:
+    """What takes the answer out of where it stands: of managed settings no user can."""
+    if any(one.tree.layer.name == answer.layer and one.tree.layer.is_managed for one in seen):
+        return f"Your organisation manages that file: ask who keeps it to take {_slot(answer)} out"
+    return f"Take {_slot(answer)} out there"
 
 
 def _slot(answer: Answer) -> str:

@@ -68,6 +68,10 @@ def _layer(tool: str, row: Mapping[str, Any], files: Sequence[FileRow]) -> Layer
             name, "overlay", overlay=row["overlay"], at=at, ignores=ignores, is_managed=is_managed, refuses=refuses
         )
     alternatives = (row["file"],) if isinstance(row["file"], str) else tuple(row["file"])
+    for path in alternatives:
+        if re.search(r"\*.*[/\\]", path):
+            text = f"{tool}/tool.toml: layer '{name}': '{path}' has a `*` before its last part"
+            raise TemplateError(text, hint="A layer is one file, or the files of one folder: `settings.d/*.json`.")
     format = row.get("format") or documents.format_of(alternatives[-1])
     return Layer(name, "file", alternatives, "", format, at, ignores, is_managed, refuses)
 

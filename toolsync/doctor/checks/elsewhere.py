@@ -10,12 +10,13 @@ from pathlib import Path
 from toolsync import disk
 from toolsync.doctor.checks.saying import at_line, place, same, used, values
 from toolsync.doctor.command import applied, commands
-from toolsync.doctor.layers import Seen, spelled
+from toolsync.doctor.layers import Seen
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Certainty, Finding, Where
 from toolsync.document.keypath import parse as parse_path
 from toolsync.document.keypath import spell
 from toolsync.errors import FileError
+from toolsync.search.placing import spelled
 from toolsync.sentence import say
 from toolsync.tool import Slot
 
@@ -89,7 +90,7 @@ def _of_others(look: Look) -> set[str]:
         for profile in world.profiles
         for own in profile.tool.values()
         for spec in own.get("paths", ())
-        for path in spelled(world.session, spec)
+        for path in spelled(spec, world.session.places)
     ]
     return {*named, *world.memory.files}
 
