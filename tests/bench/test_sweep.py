@@ -98,7 +98,18 @@ def test_what_is_refused_all_along_is_not_asked_for_ever() -> None:
     scripted = Scripted(answer, 0.0)
     ran = _measured(scripted, Load(2, None, 60.0))
     assert 10 <= len(ran.record.rungs[0].requests) <= 12
+    assert any("nothing went well" in note for note in ran.record.notes)
     assert ran.failures == {"status": "429 (Retry-After: 7) slow"}
+
+
+def test_a_rung_that_has_all_its_requests_was_not_ended_early() -> None:
+    def answer(_: bytes) -> list[bytes]:
+        return _WHOLE if len(scripted.requests) == 1 else [b"HTTP/1.1 429 Slow\r\ncontent-length: 0\r\n\r\n"]
+
+    scripted = Scripted(answer, 0.0)
+    ran = _measured(scripted, Load(2, 10))
+    assert len(ran.record.rungs[0].requests) == 10
+    assert not any("nothing went well" in note for note in ran.record.notes)
 
 
 def test_what_is_refused_from_the_middle_on_is_not_asked_for_ever_either() -> None:

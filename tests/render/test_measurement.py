@@ -79,6 +79,8 @@ def test_columns_that_only_some_runs_have() -> None:
         (record(rung(1, request(t0_ms=40.0))), "(half of the requests by so much or more): 40.0 ms at 1."),
         (record(parameters=replace(record().parameters, rate=2.5)), "Open loop: 2.5 requests a second"),
         (record(parameters=replace(record().parameters, refused=("ignore_eos",))), "; not taken: ignore_eos."),
+        (record(target=replace(record().target, answered_model="b-model")), "a-model (which answers as b-model) by"),
+        (record(), "a-model by openai-chat"),
         (record(), "fewer than 100 requests"),
         (record(gpu=Gpu("", "no NVIDIA driver is here", None)), "GPU memory: no NVIDIA driver is here"),
         (record(notes=("Through a proxy.",)), "Through a proxy."),
@@ -87,7 +89,7 @@ def test_columns_that_only_some_runs_have() -> None:
             "GPU 1: its memory at 1, 2, 4 is unknown: nvidia-smi says [N/A].",
         ),
     ],
-    ids=["client", "cache", "short", "long", "uncounted", "late", "rate", "refused", "p99", "gpu", "note", "a card"],
+    ids=["client", "cache", "short", "long", "uncounted", "late", "rate", "refused", "another model", "the model", "p99", "gpu", "note", "a card"],
 )
 def test_what_must_be_known_is_said(one: Record, says: str) -> None:
     assert says in _lines(one)

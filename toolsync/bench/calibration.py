@@ -130,7 +130,7 @@ def _whole(one: Exchange, dialect: Dialect) -> Reply:
         return reply
     said = shown(reply.error or one.words) if reply.error or one.words else ""
     problem = _FAULTS[fault].format(refusal=shown(exchanges.refusal(one)))
-    hint = _TOO_MANY_HINT if one.status == _TOO_MANY else _HINT
+    hint = _TOO_MANY_HINT if one.status == _TOO_MANY else _HINTS.get(fault, _HINT)
     raise UnmeasurableError(f"{problem}{f': {said}' if said else ''}", hint=hint)
 
 
@@ -144,5 +144,8 @@ _FAULTS = {
     "odd": "the reply is no stream of this dialect",
 }
 _HINT = "`toolsync ping` asks the smallest thing; the bench asks for a stream of the length that you gave."
+_HINTS: Mapping[str, str] = {
+    "timeout": "`request.timeout_seconds` in the profile is how long nothing may come; `--tokens` asks for less.",
+}
 _TOO_MANY = 429
 _TOO_MANY_HINT = "The gateway allows no more for now: wait as long as it says, or measure with a key of a higher limit."

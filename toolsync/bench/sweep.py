@@ -87,7 +87,7 @@ class Sweep:
                 watch.stop()
             ended_ns = perf_counter_ns()
         ended = datetime.now(UTC)
-        if run.is_hopeless:
+        if run.is_given_up:
             self.given_up.append(load.concurrency)
         self._listener(load.concurrency, run.done, run.done)
         requests = run.requests()
@@ -128,7 +128,7 @@ many as there are streams besides: what is under way fails together where a serv
 
 
 class _Run:
-    """The measured requests of one rung."""
+    """The measured requests of one rung; `is_given_up` where it was ended before there were enough."""
 
     def __init__(
         self, load: Load, sender: Sender, body: Callable[[], bytes], figures: Callable[[Exchange, int], Request]
@@ -136,6 +136,7 @@ class _Run:
         self._load, self._sender, self._body, self._figures = load, sender, body, figures
         self._bodies = [body() for _ in range(min(load.count, _MOST_PREPARED))]
         self._sent = self._held = self._in_a_row = self._end_ns = self.started_ns = self.done = 0
+        self.is_given_up = False
         self._waiting: list[Exchange] = []
         self._read: list[Request] = []
 
@@ -159,16 +160,17 @@ class _Run:
         else:
             await asyncio.gather(*(self._stream() for _ in range(self._load.concurrency)))
 
-    @property
-    def is_hopeless(self) -> bool:
+    def _is_hopeless(self) -> bool:
         """Whether nothing goes well any more."""
         patience = 0 if self._in_a_row == self.done else 2 * self._load.concurrency
         return self._in_a_row >= _HOPELESS + patience
 
     def _next(self, at_ns: int) -> bytes | None:
         """The next request; None where there are enough."""
-        is_enough = self._sent >= self._load.count and at_ns >= self._end_ns
-        if is_enough or self.is_hopeless:
+        if self._sent >= self._load.count and at_ns >= self._end_ns:
+            return None
+        if self._is_hopeless():
+            self.is_given_up = True
             return None
         self._sent += 1
         return self._bodies[self._sent - 1] if self._sent <= len(self._bodies) else self._body()

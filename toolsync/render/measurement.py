@@ -41,8 +41,10 @@ def list_lines(data: Mapping[str, Any]) -> Iterator[Line]:
 def about(run: Mapping[str, Any]) -> Iterator[str]:
     """What was asked of whom, in sentences."""
     target, asked, client = run["target"], run["parameters"], run["environment"]
+    answered = target["answered_model"]
+    other = f" (which answers as {answered})" if answered not in (None, target["model"]) else ""
     yield (
-        f"{target['model']} by {target['dialect']} at {target['path']} ({target['host_kind']} {target['origin']}): "
+        f"{target['model']}{other} by {target['dialect']} at {target['path']} ({target['host_kind']} {target['origin']}): "
         f"{asked['prompt_tokens']} tokens in, {asked['output_tokens']} out."
     )
     if asked["rate"] is not None:
@@ -181,7 +183,7 @@ def _rung_remarks(rungs: Sequence[Mapping[str, Any]]) -> Iterator[Line]:
     yield from _at(
         late, "Sent later than intended, which is not in TTFT (half of the requests by so much or more)", "look"
     )
-    yield from _at(lumpy, "Gaps are between chunks, for these hold several tokens", "dim")
+    yield from _at(lumpy, "Gaps are between chunks, and Each takes the first one for one token, for these hold several tokens", "dim")
     yield from _at(cached, "Prompts came out of the server's cache", "look")
 
 
