@@ -23,6 +23,7 @@ from tests.bench.records import record
 from tests.bench.server import pong, streamed
 from tests.bench.test_exact import DONE, LAST, TEXT
 from tests.bench.test_gpu_texts import served
+from tests.conftest import needs
 from tests.keys import invented
 from toolsync.bench.gpu.watch import Watch
 from toolsync.bench.record_file import dumped, loaded
@@ -68,14 +69,48 @@ def test_nothing_in_a_record_names_key_host_person_or_prompt(measured: Machine, 
 
 def test_what_ssh_says_of_hosts_and_people_is_shown_and_not_kept(measured: Machine, tmp_path: Path) -> None:
     program = tmp_path / "ssh"
-    program.write_text("#!/bin/sh\necho anna@gpu7.corp.internal: Permission denied >&2; exit 255\n")
+    line = "no clock, 0, GPU-00, a card, 7000, 80000"
+    program.write_text(f"#!/bin/sh\necho {line}; echo anna@gpu7.corp.internal: Connection closed >&2; exit 255\n")
     program.chmod(0o755)
     measured.environ["PATH"] = f"{tmp_path}:/usr/bin:/bin"
     ran = measured.toolsync(*_QUICK, "--gpu-ssh", "anna@gpu7.corp.internal")
-    assert "GPU memory: anna@gpu7.corp.internal: Permission denied" in ran.out
+    assert "GPU memory: anna@gpu7.corp.internal: Connection closed" in ran.out
     record = loaded(_record(measured).read_bytes(), "it")
-    assert record.gpu.reason == "ssh ended at once (exit status 255)."
+    assert record.gpu.reason == "ssh ended midway (exit status 255)."
     assert "anna" not in _record(measured).read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (
+            ["--gpu-ssh", "anna@gpu7"],
+            "ssh ended at once (exit status 255): anna@gpu7: Permission denied; nothing was measured",
+        ),
+        (["--gpu-ssh", "-oProxyCommand=x"], "the host's name begins with a dash"),
+        (["--dcgm-url", "http://anna:pw@127.0.0.1:1/metrics?token=t"], "the address does not answer: Connection"),
+        (["--dcgm-url", "gpu-7"], "the address is not one of http or https"),
+        (["--metrics-url", "http://127.0.0.1:1"], "KV-cache use: the address does not answer: Connection"),
+        (["--gpu", "7"], "no GPU is called 7; there are: 0"),
+    ],
+    ids=["refused", "an option", "nobody there", "no address", "no engine", "no such card"],
+)
+def test_where_somebody_said_to_look_and_nothing_is_seen_nothing_is_measured(
+    measured: Machine, gateway: LoopbackGateway, tmp_path: Path, words: list[str], says: str
+) -> None:
+    needs(sys.platform != "darwin" and os.name == "posix", "needs a shell, and a system with NVIDIA's programs")
+    for name, script in (
+        ("ssh", "echo anna@gpu7: Permission denied >&2; exit 255"),
+        ("nvidia-smi", "echo no clock, 0, GPU-00, a card, 7000, 80000; exec sleep 5"),
+    ):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / name).chmod(0o755)
+    measured.environ["PATH"] = f"{tmp_path}:/usr/bin:/bin"
+    ran = measured.toolsync(*_QUICK, *words)
+    assert ran.code == 2
+    assert f"GPU memory cannot be watched: {says}" in ran.err
+    assert not any(word in ran.err for word in ("pw", "token"))
+    assert not any(one.json and one.json.get("stream") for one in gateway.received)
 
 
 _SSH = """#!/bin/sh

@@ -56,6 +56,10 @@ class Poller:
         """Wait for the first sample, or for the end."""
         return self._first.wait(seconds)
 
+    def seen(self) -> tuple[Sample, ...]:
+        """What was seen so far."""
+        return tuple(self._samples)
+
     def stop(self) -> Recording:
         """End, and say what was seen."""
         self._end.set()

@@ -94,5 +94,8 @@ class Sampler(Protocol):
     def wait(self, seconds: float) -> bool:
         """Wait for the first sample, at most so long; whether there is one, or else it has ended."""
 
+    def seen(self) -> tuple[Sample, ...]:
+        """What was seen so far."""
+
     def stop(self) -> Recording:
         """End, and say what was seen."""

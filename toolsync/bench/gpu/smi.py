@@ -177,6 +177,10 @@ class Smi:
         """Wait for the first line of a GPU, or for the end."""
         return self._first.wait(seconds)
 
+    def seen(self) -> tuple[Sample, ...]:
+        """What was seen so far."""
+        return samples(list(self._lines))
+
     def stop(self) -> Recording:
         """End the child, by its number, and say what it said."""
         status = self._ended()

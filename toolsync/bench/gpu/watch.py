@@ -21,6 +21,8 @@ from toolsync.bench.record import Gpu, Rung
 from toolsync.value import frozen
 
 _FIRST_SAMPLE_SECONDS = 3.0
+_ASKED_SECONDS = 15.0
+"""How long the first sample may take of a place that somebody named: ssh connects for up to ten."""
 
 
 @frozen
@@ -130,8 +132,30 @@ class Watch:
         for one in samplers:
             one.start()
         for one in samplers:
-            one.wait(_FIRST_SAMPLE_SECONDS)
+            one.wait(_ASKED_SECONDS if self._is_asked else _FIRST_SAMPLE_SECONDS)
         return self._reason
+
+    @property
+    def _is_asked(self) -> bool:
+        return bool(self._wish.ssh or self._wish.dcgm_url or self._wish.metrics_url or self._wish.gpus)
+
+    def missing(self) -> str:
+        """Why nothing is seen where somebody said to look, not fit to be shown as it is; the sampling is ended then.
+
+        Returns:
+            "" where something is, or where nobody named a place: a run without memory is a run all the same.
+        """
+        wish = self._wish
+        if not wish.is_wanted:
+            return ""
+        is_named = wish.ssh or wish.dcgm_url or wish.gpus
+        memory = Recording("", self._memory.seen() if self._memory else ())
+        is_dark = bool(is_named) and not _only(memory, wish.gpus).samples
+        if not is_dark and not (self._cache is not None and not self._cache.seen()):
+            return ""
+        found = self.stop()
+        told = [found.memory.reason] if is_dark else [f"KV-cache use: {found.cache.reason}"]
+        return ": ".join(filter(None, [told[0] or "nothing was seen in time", found.words]))
 
     def stop(self) -> Watched:
         """End, and say what was seen."""

@@ -24,6 +24,7 @@ from toolsync.value import frozen
 if TYPE_CHECKING:  # the client costs many starts of the interpreter: it is imported where something is measured
     from toolsync.bench import run as running
     from toolsync.bench.calibration import Calibrated
+    from toolsync.bench.gpu.watch import Watch
     from toolsync.bench.sweep import Listener, Load
 
 INTERRUPTED = 130
@@ -80,7 +81,7 @@ def run(session: Session, wish: Wish, listener: Listener) -> Result:
         listener: is told of the progress.
 
     Raises:
-        UsageError: the wish contradicts itself.
+        UsageError: the wish contradicts itself, or GPU memory is not to be seen where it says.
         ProfileError, SecretError: the profile or its key cannot be had.
         PingFailedError: the gateway does not answer the smallest question.
         UnmeasurableError: it does not answer the requests that would measure it.
@@ -104,9 +105,9 @@ def run(session: Session, wish: Wish, listener: Listener) -> Result:
 
     def begin(found: Calibrated) -> None:
         notes.extend(_calibration_messages(found, wish.lengths))
-        watch.start()
 
     wanted = _wanted(session, profile, wish, base, ladder)
+    _stop_in_the_dark(watch)
     with held_off():  # `measure` heeds Ctrl-C itself; pressed once more behind it, it would lose all
         try:
             ran = measure(wanted, listener, begin)
@@ -120,6 +121,27 @@ def run(session: Session, wish: Wish, listener: Listener) -> Result:
     messages = (*notes, *_failures(ran.failures, record), *_stop(ran.is_interrupted, record), *unkept)
     data = {"run": described(record), "files": [session.shown(file) for file in files]}
     return Result("bench run", data, messages, max(_exit_code(ran, record), PROBLEM if unkept else DONE))
+
+
+def _stop_in_the_dark(watch: Watch) -> None:
+    """Before a run of minutes, not after it.
+
+    Raises:
+        UsageError: nothing is seen where somebody said to look for GPU memory.
+    """
+    from toolsync.probe.body import shown
+
+    try:
+        watch.start()
+        why = watch.missing()
+    except BaseException:
+        watch.stop()
+        raise
+    if why:
+        hint = (
+            "Mend that; without --gpu, --gpu-ssh, --dcgm-url and --metrics-url the run goes on where nothing is seen."
+        )
+        raise UsageError(f"GPU memory cannot be watched: {shown(why)}; nothing was measured", hint=hint)
 
 
 def _exit_code(ran: running.Ran, record: Record) -> int:
