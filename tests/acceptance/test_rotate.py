@@ -23,7 +23,7 @@ from tests.acceptance.switch import CODEX, config, contents, furnished, settings
 from tests.conftest import needs, thorough
 from tests.keys import invented
 from tests.store.cc_switch import Home
-from toolsync.commands.leaks.looking import Limits
+from toolsync.commands.leaks.finding import Limits
 from toolsync.commands.schema import schema
 from toolsync.errors import KeyringLockedError
 from toolsync.masking import Secret

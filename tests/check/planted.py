@@ -8,7 +8,9 @@ import json
 import random
 import sqlite3
 import string
-from collections.abc import Callable
+import time
+import zipfile
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
@@ -31,6 +33,15 @@ def drawn(start: str, count: int, alphabet: str = BASE62) -> str:
     return start + "".join(source.choice(alphabet) for _ in range(count))
 
 
+def token(payload: Mapping[str, object], alg: str = "HS256") -> str:
+    """A JSON Web Token that nobody signed."""
+    parts = (json.dumps({"alg": alg, "typ": "JWT"}), json.dumps(payload))
+    texts = [base64.urlsafe_b64encode(part.encode()).decode().rstrip("=") for part in parts]
+    return ".".join([*texts, drawn("", 43, f"{BASE62}_-")])
+
+
+SOON = time.time() + 86_400.0
+
 SHAPED = {
     "anthropic": drawn("sk-ant-api03-", 95, f"{BASE62}_-"),
     "openrouter": drawn("sk-or-v1-", 64, "0123456789abcdef"),
@@ -51,6 +62,15 @@ SHAPED = {
     "replicate": drawn("r8_", 37),
     "tavily": drawn("tvly-dev-", 32),
     "npm": drawn("npm_", 36),
+    "kimi": drawn("sk-kimi-", 64),
+    "minimax": drawn("sk-cp-", 120, f"{BASE62}_-"),
+    "bailian": drawn("sk-sp-", 32, "0123456789abcdef"),
+    "siliconflow": drawn("sk-", 48, string.ascii_lowercase),
+    "cerebras": drawn("csk-", 48, f"{string.ascii_lowercase}{string.digits}"),
+    "fireworks": drawn("fw_", 24),
+    "together": drawn("tgp_v1_", 43, f"{BASE62}_-"),
+    "zhipu": f"{drawn('', 32, '0123456789abcdef')}.{drawn('', 16)}",
+    "jwt": token({"sub": "u-8271", "exp": int(SOON)}),
 }
 """One key of each shape."""
 
@@ -174,6 +194,20 @@ LEAKS = (
     Leak("an address of git's", f"{PROJECT}/.git/config", None, "github-fine-grained", "repository", 2),
     Leak("an earlier commit", f"{PROJECT}/gone.json", None, WORK, "repository", 1, "commit"),
     Leak("not ignored", f"{PROJECT}/untracked.txt", f"{SHAPED['aws']}\n", "aws", "repository"),
+    Leak("an archive", ".claude/backups/all.zip", None, WORK, "backup", 2, "in a/settings.json"),
+    Leak(
+        "a mail in quoted-printable",
+        ".aider.chat.history.md",
+        f"To: me\n> {KEY[:9]}=\n> {KEY[9:]}\n",
+        WORK,
+        "history",
+        2,
+        spelling="broken into lines",
+    ),
+    Leak("whose a commit is", PROJECT, None, "zhipu", "repository", None, "author of commit"),
+    Leak("added, and never committed", PROJECT, None, "cerebras", "repository", 2, "object"),
+    Leak("a commit that was amended", PROJECT, None, "kimi", "repository", 8, "object"),
+    Leak("a login that was copied", ".codex/auth.json.bak", f'{{"t": "{SHAPED["jwt"]}"}}', "jwt", "backup"),
     Leak("a note of one's own", ".config/toolsync/note.txt", f"key {KEY}\n", WORK, "own"),
     Leak("an editor's history", ".config/Code/User/History/1/a.json", f'"{SHAPED["xai"]}"', "xai", "editor"),
 )
@@ -218,6 +252,19 @@ LOOKALIKES = {
     "a key of zeros": "xoxb-000000000000-000000000000-000000000000000000000000",
     "another example of AWS": "AKIAI44QH8DHBEXAMPLE",
     "a locale in an address": "https://shop.example/sk-SK/kava-zrnkova-1kg-12345",
+    "a token that has ended": token({"sub": "u-8271", "exp": 1_700_000_000}),
+    "a token that never ends": token({"sub": "1234567890", "name": "John Doe", "iat": 1_516_239_022}),
+    "a token that ends in the year 2286": token({"sub": "u-8271", "exp": 9_999_999_999}),
+    "a token for every visitor": token({"role": "anon", "iss": "supabase", "exp": int(SOON)}),
+    "a token that nobody signed": token({"sub": "u-8271", "exp": int(SOON)}, alg="none"),
+    "forty-eight letters of words": "sk-thistoolcarriesonekeytoallofthemanditisneverseen",
+    "a picture by its hash": "d41d8cd98f00b204e9800998ecf8427e.jpg",
+    "a piece of a program by its hash": "d41d8cd98f00b204e9800998ecf8427e.0123456789abcdef",
+    "a key of Zhipu's in crosses": "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx.xxxxxxxxxxxxxxxx",
+    "a function of a firmware": "fw_load_from_the_second_partition_v2",
+    "a firmware's build": "fw_0123456789ABCDEF01234567",
+    "a plan's key in crosses": "sk-kimi-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+    "a component's name": "sk-api-reference-page-with-a-very-long-name-for-the-navigation-bar-2",
     "a key that somebody allowed": f"{SHAPED['openrouter']}  # toolsync: allow",
 }
 """What looks like a key, and is none; each in a file of its own, beside others in which keys are found."""
@@ -230,17 +277,26 @@ def plant(machine: Machine) -> None:
     home.write(f"{PROJECT}/gone.json", f'{{"key": "{KEY}"}}\n')
     home.git(PROJECT, "add", ".")
     home.git(PROJECT, "commit", "-q", "-m", "one")
+    home.git(PROJECT, "-c", f"user.name={SHAPED['zhipu']}", "commit", "-q", "--allow-empty", "-m", "three")
+    home.git(PROJECT, "commit", "-q", "--allow-empty", "-m", f"four, with\n\n{SHAPED['kimi']}")
+    home.git(PROJECT, "commit", "-q", "--amend", "--allow-empty", "-m", "four")
+    home.git(PROJECT, "reflog", "expire", "--expire=now", "--all")
+    home.write(f"{PROJECT}/never.txt", f"\n{SHAPED['cerebras']}\n")
+    home.git(PROJECT, "add", "-f", "never.txt")
+    home.git(PROJECT, "rm", "-q", "--cached", "-f", "never.txt")
+    (machine.home / PROJECT / "never.txt").unlink()
     home.git(PROJECT, "rm", "-q", "gone.json")
     for leak in LEAKS:
         if leak.content is not None:
             machine.write(leak.file, leak.content)
     home.write(f"{PROJECT}/staged.txt", f"\n{KEY}\n")
-    home.git(PROJECT, "add", ".")
-    home.git(PROJECT, "rm", "-q", "--cached", "untracked.txt")
+    home.git(PROJECT, "add", ".", ":!untracked.txt")
     home.git(PROJECT, "commit", "-q", "-m", f"two, with {KEY}")
     home.git(PROJECT, "tag", "-a", "v1", "-m", f"one, with {KEY}")
     home.git(PROJECT, "branch", f"try/{SHAPED['groq']}")
     home.write(f"{PROJECT}/.git/hooks/pre-push", f"#!/bin/sh\ncurl -H 'x-api-key: {KEY}'\n")
+    with zipfile.ZipFile(machine.write(".claude/backups/all.zip", ""), "w") as archive:
+        archive.writestr("a/settings.json", _JSON)
     address = f"https://x:{SHAPED['github-fine-grained']}@github.com/x/y"
     home.write(f"{PROJECT}/.git/config", f'[remote "origin"]\n\turl = {address}\n')
     home.write(f"{PROJECT}/staged.txt", "nothing any more\n")

@@ -7,6 +7,7 @@ import bz2
 import errno
 import gzip
 import html
+import io
 import json
 import lzma
 import os
@@ -14,6 +15,7 @@ import re
 import shlex
 import socket
 import time
+import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -26,7 +28,7 @@ from tests.acceptance.machine import KEY, Machine
 from tests.check.planted import SHAPED, database, drawn
 from tests.gitguard.conftest import Home
 from toolsync.commands.leaks import check, looking
-from toolsync.commands.leaks.looking import Limits
+from toolsync.commands.leaks.finding import Limits
 from toolsync.commands.leaks.sought import shapes
 from toolsync.leaks import Finder, Known
 from toolsync.search import content
@@ -193,16 +195,69 @@ def test_what_is_compressed_is_unpacked_as_far_as_there_is_something_to_do_it(
         furnished.write(f".codex/log/good.{name}", pack(text))
         furnished.write(f".codex/log/torn.{name}", pack(text)[:-5])
         furnished.write(f".codex/log/far.{name}", pack(b"x" * 2**20 + text))
-    furnished.write(".codex/log/a.zip", b"PK\x03\x04" + text)
+    furnished.write(".codex/log/torn.zip", b"PK\x03\x04" + text)
+    furnished.write(".codex/log/a.zst", b"(\xb5/\xfd" + text)
     Home(furnished.home).repository("project")
     furnished.write("project/data.csv.xz", lzma.compress(text))
     data = _check(furnished)["data"]
     found = {(one["shown"], one["line"]) for one in data["findings"]}
-    assert found >= {(f"~/.codex/log/good.{name}", 8) for name in packs}
+    assert found >= {*((f"~/.codex/log/good.{name}", 8) for name in packs), ("~/project/data.csv.xz", 8)}
     said = {Path(one["what"]).name: one["reason"] for one in data["not_looked_at"]}
     whole = {f"far.{name}": "only its first 1 MiB" for name in packs}
-    torn = {f"torn.{name}": "it is compressed, and damaged" for name in packs}
-    assert said == dict.fromkeys(("a.zip", "data.csv.xz"), "it is compressed") | torn | whole
+    torn = {f"torn.{name}": "it is compressed, and damaged" for name in (*packs, "zip")}
+    assert said == {"a.zst": "it is compressed"} | torn | whole
+
+
+def test_archives_are_opened_member_by_member(furnished: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check, "Limits", lambda: Limits(file_bytes=2**20))
+    text = b"\n\n" + KEY.encode()
+    inner = archive({"deep.txt": text})
+    furnished.write(
+        ".claude/backups/all.zip", archive({"a.txt": b"nothing", "b/c.json": text, "d.gz": gzip.compress(text)})
+    )
+    furnished.write(".claude/backups/deep.zip", archive({"inner.zip": inner}))
+    furnished.write(".claude/backups/named.zip", archive({f"{SHAPED['groq']}.txt": b""}))
+    furnished.write(".claude/backups/long.zip", archive({"a": b"x" * 2**20, "b": text}))
+    furnished.write(".claude/backups/shut.zip", shut(archive({"s.txt": text}, zipfile.ZIP_STORED)))
+    home = Home(furnished.home)
+    home.repository("project")
+    furnished.write("project/old.zip", archive({"x.txt": text}))
+    home.git("project", "add", ".")
+    home.git("project", "commit", "-q", "-m", "x")
+    furnished.write("project/old.zip", archive({"x.txt": b""}))
+    home.git("project", "add", ".")
+    home.git("project", "commit", "-q", "-m", "y")
+    ran = furnished.toolsync("check", "--json")
+    findings = ran.json["data"]["findings"]
+    found = {(one["shown"], re.sub("(?<=commit )[0-9a-f]+", "…", one["inside"]), one["line"]) for one in findings}
+    assert found == {
+        ("~/.claude/backups/all.zip", "in b/c.json", 3),
+        ("~/.claude/backups/all.zip", "in d.gz", 3),
+        ("~/.claude/backups/named.zip", "in ***.txt", None),
+        ("~/project/old.zip", "commit …, in x.txt", 3),
+    }
+    said = {Path(one["what"]).name: one["reason"] for one in ran.json["data"]["not_looked_at"]}
+    assert said == {
+        "deep.zip": "inner.zip: it is compressed",
+        "long.zip": "only its first 1 MiB",
+        "shut.zip": "s.txt: it is shut with a password",
+    }
+    assert SHAPED["groq"] not in ran.out
+
+
+def archive(members: Mapping[str, bytes], way: int = zipfile.ZIP_DEFLATED) -> bytes:
+    """A zip."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", way) as made:
+        for name, content in members.items():
+            made.writestr(name, content)
+    return file.getvalue()
+
+
+def shut(made: bytes) -> bytes:
+    """The archive, its first member said to be encrypted."""
+    central = made.index(b"PK\x01\x02")
+    return made[:6] + b"\1" + made[7 : central + 8] + b"\1" + made[central + 9 :]
 
 
 def test_when_the_time_is_over_the_rest_is_named_and_nobody_says_that_all_is_well(

@@ -5,13 +5,11 @@ No work tree is compared with anything here: git would run the filters that the 
 
 from __future__ import annotations
 
-import subprocess
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import IO
 
 from toolsync.errors import GitError
+from toolsync.gitguard.blobs import TOLD, Entry
 from toolsync.gitguard.git import Git, found
 from toolsync.gitguard.repository import WorkTree
 from toolsync.value import frozen
@@ -23,21 +21,6 @@ _SUBMODULE = "160000"
 
 _PLAIN = ("--no-show-signature", "--no-patch", "--no-ext-diff", "--no-textconv")
 """What keeps `git log` from running programs that a repository names: `gpg.program`, `diff.external`."""
-
-_PIECE_BYTES = 2**20
-
-
-@frozen
-class Entry:
-    """A file as a repository holds it.
-
-    Attributes:
-        name: below the root of the work tree, `/` between folders.
-        blob: the name of its content.
-    """
-
-    name: str
-    blob: str
 
 
 @frozen
@@ -115,28 +98,62 @@ def staged(git: Git, tree: WorkTree) -> list[Entry]:
     return [Entry(name, about.split()[3]) for about, name in pairs if about.split()[1].startswith(_REGULAR)]
 
 
-def earlier(git: Git, tree: WorkTree, most_commits: int) -> list[Entry]:
-    """Every version of every file in the latest commits of all branches and tags, the newest first.
+@frozen
+class Versions:
+    """What commits lead to.
+
+    Attributes:
+        files: every version of every file, the newest first.
+        objects: the names of these, and of all the rest: commits, folders.
+    """
+
+    files: list[Entry]
+    objects: frozenset[str]
+
+
+def earlier(git: Git, tree: WorkTree, most_commits: int) -> Versions:
+    """What the latest commits of all branches and tags lead to, those that are in a reflog alone among them.
 
     Raises:
         GitError: it cannot be read, or takes too long.
     """
     limit = f"--max-count={most_commits}"
     said = _text(git.said(*tree.git_options, "rev-list", "--objects", "--all", "--reflog", limit, at=tree.root))
-    pairs = (line.partition(" ") for line in said.split("\n"))
-    return [Entry(name, blob) for blob, _, name in pairs if name]
+    pairs = [line.partition(" ") for line in said.split("\n")]
+    return Versions([Entry(name, blob) for blob, _, name in pairs if name], frozenset(blob for blob, _, _ in pairs))
 
 
-def messages(git: Git, tree: WorkTree, most_commits: int) -> Iterator[tuple[str, bytes]]:
-    """What the latest commits say, by their abbreviated names.
+def stranded(git: Git, tree: WorkTree, known: Container[str]) -> list[Entry]:
+    """The objects that no commit leads to any more: of what was added and not committed, amended, dropped from a stash.
+
+    Args:
+        git: how it is asked.
+        tree: where.
+        known: the names of what is looked at anyway.
+
+    Returns:
+        Contents, commits and tags, without a name of a file.
+
+    Raises:
+        GitError: it cannot tell, or takes too long.
+    """
+    options = ("cat-file", "--batch-all-objects", "--unordered", "--batch-check=%(objectname) %(objecttype)")
+    said = _text(git.said(*tree.git_options, *options, at=tree.root))
+    rows = (line.partition(" ") for line in said.splitlines())
+    return [Entry("", name) for name, _, kind in rows if kind in TOLD and name not in known]
+
+
+def messages(git: Git, tree: WorkTree, most_commits: int) -> Iterator[tuple[str, bytes, bytes]]:
+    """The latest commits by their abbreviated names: whose they are, and what they say.
 
     Raises:
         GitError: it cannot be read, or takes too long.
     """
-    form = "--format=%x00%h%x00%B"
+    form = "--format=%x00%h%x00%an <%ae>%n%cn <%ce>%x00%B"
     options = ("log", "--all", "--reflog", f"--max-count={most_commits}", *_PLAIN)
     fields = git.said(*tree.git_options, *options, form, at=tree.root).split(b"\0")[1:]
-    yield from zip((name.decode(errors="replace") for name in fields[::2]), fields[1::2], strict=False)
+    names = (name.decode(errors="replace") for name in fields[::3])
+    yield from zip(names, fields[1::3], fields[2::3], strict=False)
 
 
 def references(git: Git, tree: WorkTree) -> Iterator[tuple[str, bytes]]:
@@ -169,71 +186,6 @@ def commit_of(git: Git, tree: WorkTree, blob: str) -> str:
         return ""
 
 
-@frozen
-class Blobs:
-    """Contents by name, out of one process.
-
-    Attributes:
-        sent: names go in here.
-        told: contents come out here.
-    """
-
-    sent: IO[bytes]
-    told: IO[bytes]
-
-    def read(self, blob: str, most_bytes: int) -> bytes | None:
-        """A content; None where it is longer, is missing (a partial clone), or is no file's.
-
-        Raises:
-            OSError: git has ended.
-        """
-        self.sent.write(f"{blob}\n".encode())
-        self.sent.flush()
-        about = self.told.readline().split()
-        if len(about) != 3:  # noqa: PLR2004  name, kind, size; of one that is missing, no size
-            return None
-        size, content = int(about[2]), None
-        if about[1] == b"blob" and size <= most_bytes:
-            content = self.told.read(size)
-        else:
-            self._pass(size)
-        self.told.read(1)
-        return content
-
-    def _pass(self, size: int) -> None:
-        """So many bytes go by, without being held."""
-        while size > 0:
-            size -= len(self.told.read(min(size, _PIECE_BYTES))) or size
-
-
-@contextmanager
-def blobs(git: Git, tree: WorkTree) -> Iterator[Blobs]:
-    """The contents that a repository holds, asked for one by one.
-
-    Raises:
-        GitError: git cannot be run.
-    """
-    argv = git.argv(*tree.git_options, "cat-file", "--batch")
-    try:
-        process = subprocess.Popen(
-            argv,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            cwd=tree.root,
-            env=git.environ,
-        )
-    except (OSError, ValueError) as error:
-        raise GitError(f"git cannot be run: {getattr(error, 'strerror', None) or error}") from error
-    with process:
-        assert process.stdin is not None  # noqa: S101  both are pipes
-        assert process.stdout is not None  # noqa: S101  likewise
-        try:
-            yield Blobs(process.stdin, process.stdout)
-        finally:
-            process.kill()
-
-
 def committing(environ: Mapping[str, str]) -> Git:
     """The user's git as a hook of a commit sees the repository: with the index that this commit is made of.
 
@@ -251,7 +203,7 @@ def _text(raw: bytes) -> str:
     return raw.decode(errors="surrogateescape")
 
 
-def by_interest(entries: Iterable[Entry], known: Sequence[str]) -> list[Entry]:
+def by_interest(entries: Iterable[Entry], known: Iterable[str]) -> list[Entry]:
     """Versions of files in the order in which they are looked at: those that hold settings first; each content once.
 
     Args:

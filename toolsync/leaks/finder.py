@@ -8,10 +8,11 @@ from dataclasses import field
 
 from toolsync.leaks.secret import Known, Spelling
 from toolsync.leaks.shape import Shape, is_lookalike
+from toolsync.leaks.token import is_open
 from toolsync.value import frozen
 
-_LONGEST_SHAPE = 512
-"""No provider's key is longer."""
+_LONGEST_SHAPE = 4096
+"""No provider's key or token is longer."""
 
 _CONTEXT = 24
 """So many bytes before a key decide whether it begins there."""
@@ -55,13 +56,15 @@ class Spot:
 class Finder:
     """Looks for the same secrets in many texts."""
 
-    def __init__(self, known: Sequence[Known] = (), shapes: Sequence[Shape] = ()) -> None:
+    def __init__(self, known: Sequence[Known] = (), shapes: Sequence[Shape] = (), now: float = 0.0) -> None:
         """Prepare the search.
 
         Args:
             known: secrets by their value; of two with one value the first counts.
             shapes: of keys; where two fit, the first counts.
+            now: seconds since 1970: tokens that ended before count for nothing.
         """
+        self._now = now
         self._needles: dict[bytes, tuple[Known, Spelling]] = {}
         for one in known:
             for needle, spelling in one.needles():
@@ -69,6 +72,7 @@ class Finder:
         self._patterns = [(one, pattern) for one in known for pattern in one.patterns()]
         self._shapes = [(tuple(start.encode() for start in shape.start), shape) for shape in shapes]
         self._begins = _Begins({start for starts, _ in self._shapes for start in starts})
+        self._inner = [(shape.inner, shape.at) for shape in shapes if shape.inner]
         longest = (pattern.longest for _, pattern in self._patterns)
         self._overlap = max([_LONGEST_SHAPE + _REMARK, *map(len, self._needles), *longest])
 
@@ -120,7 +124,7 @@ class Finder:
 
     def _shaped(self, window: bytes) -> Iterator[Hit]:
         end = 0
-        for start in self._begins.places(window):
+        for start in self._places(window):
             if start < end or not _begins(window, start):
                 continue
             hit = self._shape_at(window, start)
@@ -128,13 +132,21 @@ class Finder:
                 yield hit
                 end = hit.end
 
+    def _places(self, window: bytes) -> list[int]:
+        """Where a key may begin, in order."""
+        places = self._begins.places(window)
+        inner = {found.start() - at for inner, at in self._inner for found in inner.finditer(window, at)}
+        return sorted({*places, *inner}) if inner else places
+
     def _shape_at(self, window: bytes, start: int) -> Hit | None:
         for starts, shape in self._shapes:
-            match = shape.pattern.match(window, start) if window.startswith(starts, start) else None
+            is_one = shape.inner is not None or window.startswith(starts, start)
+            match = shape.pattern.match(window, start) if is_one else None
             if match is None:
                 continue
             key = match[0].decode("ascii", "replace")
-            if is_lookalike(key, shape) or _is_allowed(window, match.end()):
+            is_none = not is_open(key, self._now) if shape.is_token else is_lookalike(key, shape)
+            if is_none or _is_allowed(window, match.end()):
                 return None
             return Hit(start, match.end(), shape, key)
         return None

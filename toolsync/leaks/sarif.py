@@ -71,7 +71,8 @@ def _result(one: Mapping[str, Any], root: Path, ids: Sequence[str]) -> dict[str,
             "tool": one["tool"],
             "exposed": one["exposed"],
             "count": one["count"],
-            "fingerprint": secret["fingerprint"],  # of this machine only, so that it is no `partialFingerprints`
+            # of this machine only, so that it is no `partialFingerprints`
+            **({"fingerprint": secret["fingerprint"]} if secret["fingerprint"] else {}),
         },
     }
 

@@ -11,13 +11,16 @@ from typing import Literal
 from toolsync.echo import encoded
 from toolsync.value import frozen
 
-Spelling = Literal["as it is", "escaped", "percent-encoded", "base64", "hexadecimal", "UTF-16"]
+Spelling = Literal["as it is", "broken into lines", "escaped", "percent-encoded", "base64", "hexadecimal", "UTF-16"]
 
 SHORTEST = 8
 """A shorter one (`ollama`, `none`) stands in too many places that mean something else."""
 
 _BREAKABLE = 40
 """The shortest encoding that is looked for across the end of a line; programs break at 60, 64 or 76 characters."""
+
+_LONG = 20
+"""The shortest secret that is looked for across the end of a line."""
 
 _PIECE = 30
 """Of two such pieces side by side, one at most is broken by a line's end."""
@@ -45,15 +48,17 @@ class Escaped:
 
 @frozen
 class Broken:
-    """An encoding of a secret that may be broken into lines.
+    """A secret, or an encoding of one, that may be broken into lines.
 
     Attributes:
         text: without line ends.
         spelling: what the encoding is called.
+        gap: what may stand between two lines.
     """
 
     text: bytes = field(repr=False)
     spelling: Spelling
+    gap: re.Pattern[bytes]
 
     @property
     def longest(self) -> int:
@@ -75,16 +80,20 @@ class Broken:
     def _around(self, window: bytes, at: int, start: int) -> tuple[int, int] | None:
         """The whole of it, of which a piece stands at a place, nothing of it before `start`."""
         region, places, last = window[start : at + self.longest], list[int](), 0
-        for gap in _GAP.finditer(region):
+        for gap in self.gap.finditer(region):
             places += range(last, gap.start())
             last = gap.end()
         places += range(last, len(region))
-        found = _GAP.sub(b"", region).find(self.text)
+        found = self.gap.sub(b"", region).find(self.text)
         return None if found < 0 else (start + places[found], start + places[found + len(self.text) - 1] + 1)
 
 
 _GAP = re.compile(rb"(?:\s|\\[nrt])+")
 """The end of a line, as it is or escaped, and what indents the next."""
+
+_LINE_END = re.compile(rb"(?:[=\\]?(?:\r?\n|(?:\\r)?\\n)[ \t]*(?:[>|#*]+[ \t]*)?)+")
+"""The same of plain text: with what says in mails (quoted-printable) and shells that the line goes on, and with what
+quotes the next."""
 
 
 @frozen
@@ -119,9 +128,11 @@ class Known:
         plain = self.value.encode("utf-8", "surrogatepass")
         if not _UNCHANGED.fullmatch(self.value):
             yield _escaped(self.value)
+        if len(plain) >= _LONG and not self.is_word:
+            yield Broken(plain, "broken into lines", _LINE_END)
         for text in self._encoded(plain):
             if len(text) >= _BREAKABLE:
-                yield Broken(text.encode(), _encoding(text))
+                yield Broken(text.encode(), _encoding(text), _GAP)
 
     @staticmethod
     def _encoded(plain: bytes) -> Iterator[str]:

@@ -22,6 +22,9 @@ class Shape:
         source: the page that says so.
         least_entropy: bits a character that what follows the start must have: random text has more.
         has_digits: whether one of so many characters is a digit, as good as always.
+        inner: what stands in every such key, where nothing begins them all.
+        at: how many characters stand before that.
+        is_token: whether it is a JSON Web Token, which says itself for how long it is good.
     """
 
     name: str
@@ -31,6 +34,9 @@ class Shape:
     source: str
     least_entropy: float = 3.0
     has_digits: bool = True
+    inner: re.Pattern[bytes] | None = None
+    at: int = 0
+    is_token: bool = False
 
 
 def is_lookalike(key: str, shape: Shape) -> bool:
@@ -45,7 +51,7 @@ def is_lookalike(key: str, shape: Shape) -> bool:
         bool(_PLACEHOLDER.search(body))
         or _entropy(body) < shape.least_entropy
         or (shape.has_digits and bool(_NAMES.fullmatch(body)))
-        or bool(_CAMEL.fullmatch(body))
+        or (bool(_CAMEL.fullmatch(body)) and not _is_drawn(body))
         or max(_longest_count(body), _longest_count(_SAME.sub(r"\1", body))) >= _COUNTED
         or _is_repeated(body)
     )
@@ -82,6 +88,20 @@ _NAMES = re.compile(r"(?:[^A-Za-z0-9]|[A-Za-z]+|[0-9]{1,4}+(?![A-Za-z0-9]))*+")
 
 _CAMEL = re.compile(r"(?:[A-Z]?[a-z]{2,}+)++[A-Z]?")
 """Words without a space: what programs call things."""
+
+_VOWELS, _RARE, _UNSPOKEN = re.compile("[aeiou]"), re.compile("[jqxz]"), re.compile("[^aeiouy]{7}")
+_MANY_LETTERS, _FEW_VOWELS, _MANY_RARE = 40, 0.36, 4
+"""Of the alphabet a fifth are vowels, of what people write a third and more; seven others in a row, or so many rare
+letters, come by chance. Of a hundred drawn texts of 48 letters one is taken for words, of two hundred of words one for
+drawn (measured)."""
+
+
+def _is_drawn(body: str) -> bool:
+    """Whether small letters alone are too many, and too hard to speak, to be words."""
+    if len(body) < _MANY_LETTERS or not body.islower() or len(_VOWELS.findall(body)) > len(body) * _FEW_VOWELS:
+        return False
+    return len(_RARE.findall(body)) >= _MANY_RARE or bool(_UNSPOKEN.search(body))
+
 
 _SAME = re.compile(r"(.)\1+")
 

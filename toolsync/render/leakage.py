@@ -65,7 +65,8 @@ def _what(one: Mapping[str, Any]) -> str:
     more = [str(line) for line in one["lines"][1:]]
     also = f"; also on {'line' if len(more) == 1 else 'lines'} {', '.join(more)}" if more else ""
     times = f", {one['count']} times in all" if one["count"] > len(one["lines"]) and one["count"] > 1 else ""
-    return f"{article}{secret['name']} in clear{spelling} [{secret['fingerprint']}]{also}{times}"
+    which = f" [{secret['fingerprint']}]" if secret["fingerprint"] else ""
+    return f"{article}{secret['name']} in clear{spelling}{which}{also}{times}"
 
 
 def _exposed(one: Mapping[str, Any]) -> str:

@@ -7,12 +7,11 @@ import os
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
-from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from typing import IO
 
+from toolsync.search.packed import DAMAGED
 from toolsync.value import frozen
 
 PIECE_BYTES = 2**20
@@ -20,24 +19,14 @@ _FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
 @frozen
-class Opened:
-    """A regular file, open for reading.
+class Stream:
+    """Bytes that are read once, from the first to the last.
 
     Attributes:
-        path: as it was asked for.
-        file: its bytes; of a compressed one that was unpacked, those inside.
-        status: of what is open, whatever stands at the path since.
+        file: where they come from.
     """
 
-    path: Path
     file: IO[bytes]
-    status: os.stat_result
-
-    def head(self, count: int) -> bytes:
-        """Its first bytes; nothing is read by that."""
-        first = self.file.read(count)
-        self.file.seek(0)
-        return first
 
     @property
     def is_at_end(self) -> bool:
@@ -47,30 +36,6 @@ class Opened:
             OSError: it cannot be read on.
         """
         return not self._piece(1)
-
-    @property
-    def is_packed(self) -> bool:
-        """Whether it is compressed."""
-        return self._packed is not None
-
-    @property
-    def _packed(self) -> str | None:
-        head = self.head(max(map(len, _PACKED)))
-        return next((way for magic, way in _PACKED.items() if head.startswith(magic)), None)
-
-    def unpacked(self) -> Opened:
-        """What is in it, if it is compressed in a way that Python can read; else the same.
-
-        Raises:
-            OSError: it is compressed otherwise; that it is damaged is found by reading it.
-        """
-        way = self._packed
-        if way is None:
-            return self
-        try:
-            return replace(self, file=import_module(way).open(self.file))
-        except (ImportError, ValueError) as error:  # nothing reads it, or this Python was built without what does
-            raise OSError(PACKED) from error
 
     def pieces(self, most_bytes: int) -> Iterator[bytes]:
         """Its text in pieces, so many bytes of it at most.
@@ -92,10 +57,31 @@ class Opened:
             return self.file.read(min(PIECE_BYTES, most_bytes)) if most_bytes > 0 else b""
         except OSError as error:
             if error.errno is None:
-                raise OSError(_DAMAGED) from error
+                raise OSError(DAMAGED) from error
             raise
-        except Exception as error:  # `zlib.error`, `LZMAError`, `EOFError`
-            raise OSError(_DAMAGED) from error
+        except Exception as error:  # `zlib.error`, `LZMAError`, `BadZipFile`, `EOFError`
+            raise OSError(DAMAGED) from error
+
+
+@frozen
+class Opened:
+    """A regular file, open for reading.
+
+    Attributes:
+        path: as it was asked for.
+        file: its bytes.
+        status: of what is open, whatever stands at the path since.
+    """
+
+    path: Path
+    file: IO[bytes]
+    status: os.stat_result
+
+    def head(self, count: int) -> bytes:
+        """Its first bytes; nothing is read by that."""
+        first = self.file.read(count)
+        self.file.seek(0)
+        return first
 
 
 def plain(pieces: Iterable[bytes]) -> Iterator[bytes]:
@@ -129,18 +115,6 @@ def opened(path: Path) -> Iterator[Opened]:
 
 
 _NO_FILE = "it is a folder, device, pipe or socket"
-
-PACKED = "it is compressed"
-_DAMAGED = f"{PACKED}, and damaged"
-_PACKED = {
-    b"\x1f\x8b": "gzip",
-    b"BZh": "bz2",
-    b"\xfd7zXZ\0": "lzma",
-    b"PK\x03\x04": "",
-    b"(\xb5/\xfd": "",
-    b"7z\xbc\xaf'\x1c": "",
-}
-"""How compressed files begin, and the module that reads them; "" for zip, Zstandard and 7z."""
 
 _SAMPLE = 4096
 _MARKS = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import shlex
 
 from toolsync.commands.leaks.exposing import real_path
-from toolsync.commands.leaks.looking import Finding
+from toolsync.commands.leaks.finding import Finding
+from toolsync.commands.leaks.repositories import STRANDED
 from toolsync.gitguard.repository import WorkTree, enclosing
 from toolsync.keyref import PREFIXES
 from toolsync.masking import on_one_line
@@ -23,6 +24,9 @@ def _away(session: Session, one: Finding) -> str:
     """How it comes away from there."""
     if one.kind == "staged":
         return "Take it out, and `git add` the file again."
+    if one.inside.endswith(STRANDED):
+        command = on_one_line(shlex.join(["git", "-C", str(one.file), "gc", "--prune=now"]))
+        return f"No clone has it; `{command}` clears all such objects away."
     if "history" in one.exposed:
         return "It stays in the repository's history, and in every clone."
     if "tracked" in one.exposed:

@@ -10,7 +10,8 @@ from typing import Any
 from toolsync import __version__, disk
 from toolsync.commands.leaks.advice import advice, is_kept
 from toolsync.commands.leaks.exposing import expose, is_past, real_path
-from toolsync.commands.leaks.looking import Finding, Limits, Looking, Unseen, is_private_kind, open_to
+from toolsync.commands.leaks.finding import Finding, Limits, Unseen, is_private_kind, open_to
+from toolsync.commands.leaks.looking import Looking
 from toolsync.commands.leaks.repositories import look_at_staged, look_through, repositories
 from toolsync.commands.leaks.sought import Sought, shapes, sought
 from toolsync.commands.leaks.suspects import Suspects, suspects
@@ -86,7 +87,7 @@ def check(session: Session, options: Options) -> Checked:
     """
     wanted = sought(session, quick=options.staged)
     limits = _FAR if options.is_deep else Limits()
-    looking = Looking(wanted, Finder(wanted.known, shapes()), limits)
+    looking = Looking(wanted, Finder(wanted.known, shapes(), session.clock().timestamp()), limits)
     if options.staged:
         look_at_staged(looking, session.places)
     else:
@@ -168,7 +169,7 @@ def _described(session: Session, one: Finding, looking: Looking) -> dict[str, An
         "shown": session.shown(one.file),
         "kind": one.kind,
         "tool": one.tool,
-        "inside": on_one_line(one.inside),
+        "inside": one.part,
         "line": one.lines[0] if one.lines else None,
         "lines": one.lines,
         "count": one.count,
@@ -199,7 +200,7 @@ def mendable(session: Session, one: Finding, looking: Looking) -> list[str]:
         fixes.append("mode")
     if "open" in one.exposed and (is_private_kind(one.kind) or one.file.name.startswith(".env")):
         fixes.append("ignore")
-    if one.kind == "tool" and not one.inside and _is_movable(one, looking.sought):
+    if one.kind == "tool" and not one.part and _is_movable(one, looking.sought):
         fixes.append("apply")
     return fixes
 

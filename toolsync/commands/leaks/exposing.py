@@ -9,7 +9,8 @@ from pathlib import Path
 
 from toolsync import disk, gitguard
 from toolsync.commands.keys.stored import references
-from toolsync.commands.leaks.looking import NAME, Finding, Looking, Unseen, open_to
+from toolsync.commands.leaks.finding import NAME, Finding, Unseen, open_to
+from toolsync.commands.leaks.looking import Looking
 from toolsync.commands.leaks.sought import Sought
 from toolsync.errors import FileError, ProfileError
 from toolsync.planning.stores import Address

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from toolsync.commands.leaks.exposing import real_path
-from toolsync.commands.leaks.looking import Limits, Looking
+from toolsync.commands.leaks.finding import Limits
+from toolsync.commands.leaks.looking import Looking
 from toolsync.commands.leaks.sought import Sought
 from toolsync.commands.leaks.suspects import suspects
 from toolsync.leaks import Finder, Known

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import stat
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
+from typing import IO
 
+from toolsync.commands.leaks.finding import NAME, Finding, Limits, Place, Unseen
 from toolsync.commands.leaks.sought import Sought
 from toolsync.commands.leaks.suspects import Suspects
 from toolsync.complaint import in_words
-from toolsync.gitguard.repository import WorkTree
-from toolsync.leaks import Finder, Hit, Known, Spot
-from toolsync.masking import learn
-from toolsync.search import content, database
-from toolsync.value import frozen
+from toolsync.leaks import Finder, Shape, Spot
+from toolsync.masking import learn, on_one_line
+from toolsync.search import content, database, packed
 
 _MOST_LINES = 10
 """How many lines are named of a secret that stands on more."""
@@ -25,99 +25,8 @@ _MOST_LINES = 10
 _MOST_FINDINGS = 1000
 """More than anybody reads; their number is still told."""
 
-NAME = "its name"
-"""What a finding is inside of if the file is called by a key."""
-
-
-@frozen
-class Limits:
-    """How much is looked at.
-
-    Attributes:
-        seconds: altogether.
-        file_bytes: of one file.
-        blob_bytes: of one version of a file in a repository.
-        versions: how many earlier versions of files.
-        commits: how many commits they are taken from.
-        history_seconds: for them.
-        git_seconds: for one question to git; None: as long as usual.
-    """
-
-    seconds: float = 90.0
-    file_bytes: int = 2**30
-    blob_bytes: int = 16 * 2**20
-    versions: int = 20_000
-    commits: int = 5_000
-    history_seconds: float = 20.0
-    git_seconds: float | None = None
-
-
-@dataclass
-class Finding:
-    """A secret in a file, on however many lines.
-
-    Attributes:
-        file: where.
-        kind: what the file is; see `Suspects`, and `repository`.
-        tool: whose; "" for none.
-        inside: which part: `index`, a commit, a row of a database; "" for the file itself.
-        hit: the first of it.
-        lines: the first lines; none where there are no lines.
-        count: how often it stands there.
-        exposed: who else can have it: `group`, `others`, `tracked`, `open`, `copied`, `history`.
-        is_agreed: whether its owner agreed to just that.
-        tree: the work tree of the repository that tracks it, if that is known.
-    """
-
-    file: Path
-    kind: str
-    tool: str
-    inside: str
-    hit: Hit
-    lines: list[int] = field(default_factory=list)
-    count: int = 0
-    exposed: list[str] = field(default_factory=list)
-    is_agreed: bool = False
-    tree: WorkTree | None = None
-
-    @property
-    def secret(self) -> str:
-        """What the secret is called."""
-        return self.hit.secret.name if isinstance(self.hit.secret, Known) else self.hit.secret.title
-
-
-@frozen
-class Unseen:
-    """What was not looked at.
-
-    Attributes:
-        what: a file, or some of them.
-        reason: why not.
-        matters: whether nobody can say that all is well without it.
-    """
-
-    what: Path | str
-    reason: str
-    matters: bool = False
-
-
-@frozen
-class Place:
-    """What a text is a part of.
-
-    Attributes:
-        file: where it stands.
-        kind: what the file is.
-        tool: whose.
-        inside: which part of it.
-        has_lines: whether its lines are the file's.
-    """
-
-    file: Path
-    kind: str
-    tool: str = ""
-    inside: str = ""
-    has_lines: bool = True
+_LOGGED_IN = ("tool", "settings")
+"""Kinds of files in which programs keep the token of a login, which is where it belongs."""
 
 
 class Looking:
@@ -130,7 +39,7 @@ class Looking:
         self.files = 0
         self.bytes = 0
         self._finder = finder
-        self._found: dict[tuple[Path, str, str, str], Finding] = {}
+        self._found: dict[tuple[Path, str, str, str, str], Finding] = {}
         self._seen: set[tuple[int, int]] = set()
         self._statuses: dict[Path, os.stat_result] = {}
         self._beyond = 0
@@ -160,7 +69,7 @@ class Looking:
                 self.file(Place(path, kind, tool))
         if late:
             what = f"{late} {'file' if late == 1 else 'files'} ({' '.join(filter(None, (tool, kind)))})"
-            self.unseen.append(Unseen(what, f"the time of {self.limits.seconds:g} s was over", _matters(kind)))
+            self.unseen.append(Unseen(what, self._late, _matters(kind)))
 
     def suspects(self, one: Suspects) -> None:
         """Look through files of a kind, and note what of them cannot be looked at."""
@@ -191,26 +100,55 @@ class Looking:
             return
         self._seen.add(identity)
         self._statuses[place.file] = opened.status
-        head = opened.head(len(database.MAGIC))
-        is_database = head == database.MAGIC
-        if place.kind == "repository" and opened.is_packed:  # what people keep in those is large, and no log
-            raise OSError(content.PACKED)
-        self.text(_as_database(place) if is_database else place, self._in_time(place, opened.unpacked()))
-        if is_database:
+        if opened.head(len(database.MAGIC)) == database.MAGIC:
+            self._stream(_as_database(place), content.Stream(opened.file), self.limits.file_bytes)
             self._database(place)
+            return
+        is_large = place.kind == "repository" and packed.is_packed(opened.file)  # what people keep in those, and no log
+        self._parts(place, opened.file, self.limits.blob_bytes if is_large else self.limits.file_bytes)
 
-    def _in_time(self, place: Place, opened: content.Opened) -> Iterator[bytes]:
-        """The pieces of a file, as long as there is time."""
+    def _parts(self, place: Place, file: IO[bytes], most_bytes: int) -> None:
+        """Look through the texts in a file, so many bytes of it at most: its own, or those of an archive."""
+        left = most_bytes
+        for part in packed.parts(file):
+            within = replace(place, member=part.name)
+            if part.file is None or self.is_over or left <= 0:
+                late = f"only its first {most_bytes // 2**20:,} MiB" if left <= 0 else self._late
+                reason = f"{on_one_line(part.name)}: {part.reason}" if part.name and part.reason else part.reason
+                self.unseen.append(Unseen(place.file, reason or late))
+                if not part.reason:
+                    return
+                continue
+            if part.name:
+                self._member_name(within)
+            before = self.bytes
+            self._stream(within, content.Stream(part.file), left)
+            left -= self.bytes - before
+
+    def _member_name(self, place: Place) -> None:
+        """Look at what an archive calls a file: who names it must not say a key."""
+        for hit in self._finder.hits(place.member.encode(errors="replace")):
+            learn(hit.value)
+            self._note(replace(place, has_lines=False), Spot(0, hit))
+
+    def _stream(self, place: Place, stream: content.Stream, most_bytes: int) -> None:
+        """Look through bytes, so many at most, as long as there is time."""
+        self.text(place, self._in_time(place, stream, most_bytes))
+
+    @property
+    def _late(self) -> str:
+        return f"the time of {self.limits.seconds:g} s was over"
+
+    def _in_time(self, place: Place, stream: content.Stream, most_bytes: int) -> Iterator[bytes]:
         self.files += 1
-        for piece in opened.pieces(self.limits.file_bytes):
+        for piece in stream.pieces(most_bytes):
             self.bytes += len(piece)
             yield piece
             if self.is_over:
-                reason = f"the time of {self.limits.seconds:g} s was over"
-                self.unseen.append(Unseen(place.file, f"not to its end: {reason}", _matters(place.kind)))
+                self.unseen.append(Unseen(place.file, f"not to its end: {self._late}", _matters(place.kind)))
                 return
-        if not opened.is_at_end:
-            reason = f"only its first {self.limits.file_bytes // 2**20:,} MiB"
+        if not stream.is_at_end:
+            reason = f"only its first {most_bytes // 2**20:,} MiB"
             self.unseen.append(Unseen(place.file, reason, _matters(place.kind)))
 
     def _database(self, place: Place) -> None:
@@ -241,9 +179,12 @@ class Looking:
     def blob(self, place: Place, whole: bytes) -> None:
         """Look through what a repository holds, as through a file."""
         self._name(place, is_told=place.kind == "staged")  # others' names are those of files
-        self.files += 1
-        self.bytes += len(whole)
-        self.text(place, content.plain([whole]))
+        file = BytesIO(whole)
+        try:
+            self._parts(place, file, self.limits.blob_bytes)
+        except OSError as error:
+            if place.kind == "staged" or place.inside == "index":  # of earlier versions, nobody wants to know
+                self._shut(place, error)
 
     def text(self, place: Place, pieces: Iterable[bytes]) -> None:
         """Look through a text."""
@@ -252,13 +193,16 @@ class Looking:
 
     def _note(self, place: Place, spot: Spot) -> None:
         hit = spot.hit
-        key = place.file, place.inside, hit.value, hit.spelling
+        if place.kind in _LOGGED_IN and isinstance(hit.secret, Shape) and hit.secret.is_token:
+            return
+        key = place.file, place.inside, place.member, hit.value, hit.spelling
         found = self._found.get(key)
         if found is None:
             if len(self._found) >= _MOST_FINDINGS:
                 self._beyond += 1
                 return
-            found = self._found[key] = Finding(place.file, place.kind, place.tool, place.inside, hit)
+            found = Finding(place.file, place.kind, place.tool, place.inside, hit, member=place.member)
+            self._found[key] = found
         found.count += 1
         if place.has_lines and len(found.lines) < _MOST_LINES and spot.line not in found.lines:
             found.lines.append(spot.line)
@@ -291,13 +235,3 @@ def _is_bytes(found: Finding) -> bool:
 
 def _matters(kind: str) -> bool:
     return kind in ("tool", "own", "repository", "staged")
-
-
-def is_private_kind(kind: str) -> bool:
-    """Whether files of this kind are one person's own affair, so that shutting them to others harms nobody."""
-    return kind in ("tool", "backup", "log", "history", "startup", "editor", "settings", "own")
-
-
-def open_to(status: os.stat_result) -> list[str]:
-    """Who besides its owner may read a file, by its mode."""
-    return [who for who, bit in (("group", stat.S_IRGRP), ("others", stat.S_IROTH)) if status.st_mode & bit]

@@ -12,7 +12,7 @@ from toolsync import disk, document, gitguard, transaction
 from toolsync.commands import apply
 from toolsync.commands.keys.stored import remove_key, set_key
 from toolsync.commands.leaks.check import Checked, mendable
-from toolsync.commands.leaks.looking import Finding
+from toolsync.commands.leaks.finding import Finding
 from toolsync.errors import (
     ChangedError,
     DocumentError,

@@ -5,19 +5,19 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from toolsync import disk
-from toolsync.commands.leaks.looking import Looking, Place, Unseen
+from toolsync.commands.leaks.finding import Place, Unseen
+from toolsync.commands.leaks.looking import Looking
 from toolsync.errors import GitError
+from toolsync.gitguard.blobs import Blobs, Entry, blobs
 from toolsync.gitguard.git import Git, work_tree
 from toolsync.gitguard.git import found as found_git
 from toolsync.gitguard.holding import (
-    Blobs,
-    Entry,
-    blobs,
+    Versions,
     by_interest,
     commit_of,
     commits,
@@ -30,6 +30,7 @@ from toolsync.gitguard.holding import (
     own_folder,
     references,
     staged,
+    stranded,
 )
 from toolsync.gitguard.repository import WorkTree, dotfiles, enclosing
 from toolsync.masking import mask_key_shapes, on_one_line
@@ -180,13 +181,16 @@ class _Repository:
         try:
             total = commits(self._git, self._tree)
             every, most = self._earlier(limits.commits)
-            for commit, words in messages(self._git, self._tree, limits.commits):
+            for commit, whose, words in messages(self._git, self._tree, limits.commits):
                 place = Place(self._tree.root, "repository", inside=f"message of commit {commit}", has_lines=False)
                 looking.text(place, [words])
+                looking.text(replace(place, inside=f"author of commit {commit}"), [whose])
         except GitError as error:
             looking.unseen.append(Unseen(self._tree.root, f"earlier versions: {error.message}"))
             return
-        versions = by_interest(every, [entry.blob for entry in entries])
+        indexed = [entry.blob for entry in entries]
+        versions = by_interest(every.files, indexed)
+        versions += self._stranded({*every.objects, *indexed}) if total <= most else ()
         done = 0
         for version in versions[: limits.versions]:
             if looking.is_over or time.monotonic() > end:
@@ -197,11 +201,19 @@ class _Repository:
             reason = f"{len(versions) - done:,} of {len(versions):,} earlier versions of files (limit)"
             looking.unseen.append(Unseen(self._tree.root, reason))
         if total > most:
-            reason = f"{total - most:,} commits older than the latest {most:,} (limit)"
+            reason = f"{total - most:,} commits older than the latest {most:,} (limit), and what no commit leads to"
             looking.unseen.append(Unseen(self._tree.root, reason))
         self._name_commits(versions)
 
-    def _earlier(self, most_commits: int) -> tuple[list[Entry], int]:
+    def _stranded(self, known: Container[str]) -> list[Entry]:
+        """What no commit leads to any more, and git has not cleared away yet."""
+        try:
+            return stranded(self._git, self._tree, known)
+        except GitError as error:
+            self._looking.unseen.append(Unseen(self._tree.root, f"what no commit leads to: {error.message}"))
+            return []
+
+    def _earlier(self, most_commits: int) -> tuple[Versions, int]:
         """The versions in the latest commits: in so many, or in as many as git can tell of in its time."""
         try:
             return earlier(self._git, self._tree, most_commits), most_commits
@@ -217,15 +229,20 @@ class _Repository:
 
     def _name_commits(self, versions: Iterable[Entry]) -> None:
         """Say in which commit each version is that something was found in."""
-        by_blob = {f"{_HISTORY}{version.blob}": version.blob for version in versions}
+        by_blob = {f"{_HISTORY}{version.blob}": version for version in versions}
         named: dict[str, str] = {}
         for found in self._looking.findings:
             if found.inside in by_blob:
-                blob = by_blob[found.inside]
-                if blob not in named and len(named) < _MOST_NAMED:
+                version = by_blob[found.inside]
+                blob = version.blob
+                if version.name and blob not in named and len(named) < _MOST_NAMED:
                     named[blob] = commit_of(self._git, self._tree, blob)
-                found.inside = f"commit {named[blob]}" if named.get(blob) else f"blob {blob[:12]}"
+                lost = "" if version.name else STRANDED
+                found.inside = f"commit {named[blob]}" if named.get(blob) else f"object {blob[:12]}{lost}"
 
+
+STRANDED = ", to which no commit leads any more"
+"""How what was found ends in such an object: no clone has it."""
 
 _HISTORY = "version "
 _FEW_COMMITS = 200
@@ -237,7 +254,7 @@ _MOST_NAMED = 50
 
 def _look_at(looking: Looking, contents: Blobs, entry: Entry, place: Place, *, is_told: bool) -> None:
     try:
-        content = contents.read(entry.blob, looking.limits.blob_bytes)
+        content = contents.read(entry, looking.limits.blob_bytes)
     except (OSError, ValueError) as error:
         raise GitError(f"git ended while it was asked for {on_one_line(entry.name)}") from error
     if content is not None:

@@ -41,6 +41,7 @@ class Sought:
         is_whole: whether every key of the profiles and of the keyring is among them.
         memory: what was applied, whose key makes fingerprints.
         literals: keys that stand where tools look for theirs; they are among the known ones.
+        is_kept: whether the memory lies on the disk; else its key is another one each time.
     """
 
     known: tuple[Known, ...]
@@ -48,10 +49,11 @@ class Sought:
     is_whole: bool
     memory: Memory
     literals: tuple[Literal, ...] = ()
+    is_kept: bool = True
 
     def fingerprint(self, value: str) -> str:
-        """Six digits that tell two secrets apart, the same each time."""
-        return fingerprint(value, self.memory.key)
+        """Six digits that tell two secrets apart, the same each time; "" where nothing was ever applied."""
+        return fingerprint(value, self.memory.key) if self.is_kept else ""
 
 
 def sought(session: Session, *, quick: bool) -> Sought:
@@ -62,22 +64,26 @@ def sought(session: Session, *, quick: bool) -> Sought:
         quick: ask no program for a key, and the keyring for a moment only; what is not had then is no fault.
     """
     memory, warnings = _memory(session)
+    is_kept = memory is not None
+    memory = memory or memories.fresh()
     gathering = _Gathering(session, warnings, quick=quick)
     gathering.add_keys()
     if quick:
-        return Sought(tuple(gathering.known.values()), tuple(warnings), gathering.is_whole, memory)
+        return Sought(tuple(gathering.known.values()), tuple(warnings), gathering.is_whole, memory, (), is_kept)
     gathering.add_old(memory)
     found = tuple(one for one in literals(session) if [*_keys_in(one.key.reveal())] == [one.key.reveal()])
     for one in found:
         gathering.add(f"the key of {one.called}", one.key.reveal())
-    return Sought(tuple(gathering.known.values()), tuple(warnings), gathering.is_whole, memory, found)
+    return Sought(tuple(gathering.known.values()), tuple(warnings), gathering.is_whole, memory, found, is_kept)
 
 
-def _memory(session: Session) -> tuple[Memory, list[Message]]:
+def _memory(session: Session) -> tuple[Memory | None, list[Message]]:
+    """What was applied; None where there is no memory, or none that can be read."""
     try:
-        return memories.read(memories.path_in(session.state)), []
+        snapshot = memories.seen(memories.path_in(session.state))
+        return memories.parsed(snapshot) if snapshot.raw is not None else None, []
     except (MemoryFileError, FileError) as error:
-        return memories.fresh(), [Message("warning", error.message, error.hint)]
+        return None, [Message("warning", error.message, error.hint)]
 
 
 class _Gathering:
@@ -219,11 +225,14 @@ def shapes() -> tuple[Shape, ...]:
         Shape(
             row["id"],
             row["title"],
-            tuple(row["start"]),
+            tuple(row.get("start", ())),
             re.compile(row["pattern"].encode()),
             row["source"],
             row.get("least_entropy", 3.0),
             row.get("has_digits", True),
+            re.compile(row["inner"].encode()) if "inner" in row else None,
+            row.get("at", 0),
+            row.get("is_token", False),
         )
         for row in rows("shapes")["shape"]
     )
