@@ -137,6 +137,36 @@ def test_consent_ends_with_a_change_of_what_it_is_about(
         assert not session.profiles().missing
 
 
+CHANGED = {
+    "another origin": ("gateway.example", "gateway.example.org", "base_url (line 2)"),
+    "a new header": ('"tools"', '"tools", X-More = "1"', "request.headers.X-More (line 9, which is new)"),
+    "one thing less": ('headers = { X-Team = "tools" }\n', "", "request.headers.X-Team (gone)"),
+}
+
+
+@pytest.mark.parametrize(("before", "after", "told"), CHANGED.values(), ids=CHANGED)
+def test_a_refusal_names_what_is_another_thing_than_was_agreed_to(
+    session: Session, before: str, after: str, told: str
+) -> None:
+    _trust(session)
+    _share(session, TEAM.replace(before, after))
+    message = session.profiles().missing["team"].message
+    assert message.endswith(f"~/team/toolsync.toml says otherwise than you agreed to: {told}")
+
+
+@pytest.mark.parametrize("damage", ["gone", "another's word", "no JSON"])
+def test_where_it_is_not_kept_what_was_agreed_to_all_of_it_is_named(session: Session, damage: str) -> None:
+    _trust(session)
+    (kept,) = (session.config.parent / "shared").glob("*.json")
+    if damage == "gone":
+        kept.unlink()
+    else:
+        kept.write_text("[]" if damage == "another's word" else "{", encoding="utf-8")
+    _share(session, TEAM.replace("team-key", "other-key"))
+    told = "base_url (line 2), key (line 4), request.headers.X-Team (line 9)"
+    assert session.profiles().missing["team"].message.endswith(f"than you agreed to: {told}")
+
+
 def test_the_key_of_a_shared_profile_is_printed_only_with_consent(
     session: Session, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -388,7 +418,7 @@ def test_an_address_is_fetched_once_and_never_asked_again(addressed: Session, si
 
 def test_uninstall_names_what_was_fetched(addressed: Session) -> None:
     _trust(addressed)
-    assert ("~/config/shared", "what was fetched for your profiles; it holds no key") in {
+    assert ("~/config/shared", "what was fetched for your profiles, and what you agreed to; it holds no key") in {
         (one.name, one.reason) for one in _settings(addressed)
     }
 

@@ -6,13 +6,16 @@ kept beside the profile file under its hash.
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from toolsync import disk, own_file
+from toolsync.document import KeyPath, Value
 from toolsync.document.keypath import spell
-from toolsync.errors import ProfileError
+from toolsync.errors import FileError, ProfileError
 from toolsync.masking import on_one_line
 from toolsync.profile import shared
 from toolsync.profile.model import Joined
@@ -20,7 +23,7 @@ from toolsync.profile.shared import Shared, Source
 from toolsync.value import frozen
 
 FOLDER = "shared"
-"""Beside the profile file: what was fetched, each by its hash."""
+"""Beside the profile file: what was fetched and what was agreed to, each by its hash."""
 
 
 @frozen
@@ -39,7 +42,7 @@ class Desk:
         """
         found = self.found(name, own)
         values = shared.given(found.table, own)
-        stop_at_unasked(name, found, own)
+        self._stop_at_unasked(name, found, own)
         origins = {spell(path): f"{found.shown}:{found.line(path)}" for path in values}
         return Joined(shared.laid_over(found.table, own), origins)
 
@@ -85,16 +88,46 @@ class Desk:
             )
         return snapshot.raw
 
+    def agreed(self, trusted: str) -> Path:
+        """Where it is kept what was agreed to, by the hash that stands for it."""
+        return self.config.parent / FOLDER / f"{trusted}.json"
 
-def stop_at_unasked(name: str, found: Shared, own: Mapping[str, Any]) -> None:
-    """Let a shared profile pass whose every field of consequence was agreed to.
+    def _stop_at_unasked(self, name: str, found: Shared, own: Mapping[str, Any]) -> None:
+        """Let a shared profile pass whose every field of consequence was agreed to.
 
-    Raises:
-        ProfileError: one was not; names them with their lines.
-    """
-    wanted = shared.asked(shared.given(found.table, own))
-    if not wanted or own.get("trusted") == shared.digest(wanted):
-        return
-    fields = ", ".join(f"{on_one_line(spell(path))} (line {found.line(path)})" for path in wanted)
-    what = "says otherwise than you agreed to" if "trusted" in own else "says what needs your consent"
-    raise ProfileError(f"{found.shown} {what}: {fields}", hint=f"`toolsync profile trust {name}` shows it, and asks.")
+        Raises:
+            ProfileError: one was not; names them with their lines.
+        """
+        wanted = shared.asked(shared.given(found.table, own))
+        if not wanted or own.get("trusted") == shared.digest(wanted):
+            return
+        before = self._agreed_to(str(own.get("trusted", "")))
+        told = _told(found, wanted) if before is None else _told_apart(found, wanted, before)
+        what = "says otherwise than you agreed to" if "trusted" in own else "says what needs your consent"
+        raise ProfileError(f"{found.shown} {what}: {told}", hint=f"`toolsync profile trust {name}` shows it, and asks.")
+
+    def _agreed_to(self, trusted: str) -> Mapping[str, Value] | None:
+        """What the hash stands for, by field; None where it is not kept here, as on another machine of the user's."""
+        if not _HASH.fullmatch(trusted):
+            return None
+        try:
+            raw = own_file.read(self.agreed(trusted))
+            return dict(json.loads(raw)) if raw is not None and disk.digest(raw) == trusted else None
+        except (FileError, ValueError, TypeError, RecursionError):
+            return None
+
+
+_HASH = re.compile("[0-9a-f]{64}")
+
+
+def _told(found: Shared, wanted: Mapping[KeyPath, Value]) -> str:
+    return ", ".join(f"{on_one_line(spell(path))} (line {found.line(path)})" for path in wanted)
+
+
+def _told_apart(found: Shared, wanted: Mapping[KeyPath, Value], before: Mapping[str, Value]) -> str:
+    """What is not as it was agreed to; the rest is not named."""
+    new = {path: value for path, value in wanted.items() if before.get(spell(path)) != value}
+    gone = before.keys() - {spell(path) for path in wanted}
+    states = {path: "" if spell(path) in before else ", which is new" for path in new}
+    told = [f"{on_one_line(spell(path))} (line {found.line(path)}{state})" for path, state in states.items()]
+    return ", ".join([*told, *(f"{on_one_line(path)} (gone)" for path in sorted(gone))])

@@ -74,7 +74,7 @@ def test_no_command_goes_where_nobody_agreed_to(
         with machine.untouched():
             ran = machine.toolsync(*command.split())
         assert (ran.code, ran.out) == (2, ""), command
-        assert "says otherwise than you agreed to: base_url (line 2), key (line 4)" in ran.err, command
+        assert "says otherwise than you agreed to: base_url (line 2)\n" in ran.err, command
         assert "`toolsync profile trust team`" in ran.err, command
     assert machine.kept == {"work"}
     assert not applied.asked

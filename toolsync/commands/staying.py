@@ -56,7 +56,7 @@ def staying(session: Session, undo: Plan) -> Iterator[Staying]:
 _SETTINGS = {
     "tools": "your own tools",
     "gateways": "your own gateways",
-    FOLDER: "what was fetched for your profiles; it holds no key",
+    FOLDER: "what was fetched for your profiles, and what you agreed to; it holds no key",
     SCHEMA_FILE: "editors check the profile with it",
 }
 """What lies beside the profile, and what it is."""

@@ -178,5 +178,10 @@ _FILLED_IN = re.compile(r"\$[({\w]|\{(?:env|file):|`")
 
 def digest(wanted: Mapping[KeyPath, Value]) -> str:
     """What consent is kept by: SHA-256 of exactly these fields; the same whatever their order."""
+    return hashlib.sha256(listed(wanted)).hexdigest()
+
+
+def listed(wanted: Mapping[KeyPath, Value]) -> bytes:
+    """The fields and what they say, as JSON, in order."""
     fields = sorted((spell(path), value) for path, value in wanted.items())
-    return hashlib.sha256(json.dumps(fields, ensure_ascii=True).encode()).hexdigest()
+    return json.dumps(fields, ensure_ascii=True).encode()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from toolsync import disk, own_file
@@ -143,8 +144,12 @@ def execute(session: Session, planned: Planned) -> Result:
         ChangedError: the profile file changed meanwhile.
         FileError: a file cannot be written.
     """
+    desk = Desk(session.config, session.places.home)
     if planned.content is not None:
-        _keep(Desk(session.config, session.places.home), *planned.content)
+        sha256, content = planned.content
+        _keep(desk.cached(sha256), content)
+    if planned.wanted:
+        _keep(desk.agreed(shared.digest(planned.wanted)), shared.listed(planned.wanted))
     text = planned.file.text
     after = editor.with_values(text, planned.name, planned.values, planned.file.shown) if planned.values else text
     saved(planned.file, after)
@@ -153,8 +158,9 @@ def execute(session: Session, planned: Planned) -> Result:
     return Result("profile trust", data(planned), (note, *doubts(session, planned.name)))
 
 
-def _keep(desk: Desk, sha256: str, content: bytes) -> None:
-    path = desk.cached(sha256)
+def _keep(path: Path, content: bytes) -> None:
+    if own_file.read(path) == content:
+        return
     disk.private_dir(path.parent)
     try:
         own_file.put(path, content)
