@@ -55,6 +55,16 @@ def test_a_rung(
     assert (use.baseline_mib, use.peak_mib, use.why, use.serves) == (baseline, peak, why, None)
 
 
+@pytest.mark.parametrize(
+    ("interval_ms", "why"),
+    [(500, "its source said nothing during the rung"), (1500, rungs.UNSEEN), (None, rungs.UNSEEN)],
+    ids=["hung", "too short a rung", "who knows"],
+)
+def test_a_source_that_hangs_is_told_from_a_rung_that_is_short(interval_ms: int | None, why: str) -> None:
+    (use,) = rungs.uses(recording(1, 2), 2 * S, 4 * S, None, interval_ms)
+    assert (use.peak_mib, use.why) == (None, why)
+
+
 def test_nothing_seen_is_no_gpu() -> None:
     assert rungs.uses(Recording("", reason="no driver"), 0, S) == ()
     assert rungs.cache_peak(Recording(""), 0, S) is None

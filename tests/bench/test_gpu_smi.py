@@ -165,6 +165,15 @@ def test_a_failure_keeps_what_was_seen_and_says_why(program: Callable[[str], Pat
     assert (len(found.samples), found.reason) == (seen, REASONS[case])
 
 
+@pytest.mark.parametrize("script", ["yes nonsense", "cat /dev/zero"], ids=["lines without end", "one line without end"])
+def test_a_program_that_floods_us_is_ended(program: Callable[[str], Path], script: str) -> None:
+    program(f"echo '{row('7')}'; exec {script}")
+    smi = Smi(20)
+    found = watched(smi, 99)
+    assert (len(found.samples), found.reason.partition(":")[0]) == (1, "nvidia-smi said too much that is of no GPU")
+    assert len(smi._lines) <= 1001
+
+
 def test_without_the_program_the_reason_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert watched(Smi(20)).reason == "nvidia-smi cannot be run: No such file or directory"

@@ -12,10 +12,16 @@ _FLAT_SHARE = 0.01
 _EMPTY_SHARE = 0.02
 _FEWEST_SAMPLES = 3
 UNSEEN = "no sample fell into the rung"
+_SILENT = "its source said nothing during the rung"
+_SILENT_INTERVALS = 3
 
 
 def uses(
-    recording: Recording, started_ns: int, ended_ns: int, serving: Collection[str] | None = None
+    recording: Recording,
+    started_ns: int,
+    ended_ns: int,
+    serving: Collection[str] | None = None,
+    interval_ms: int | None = None,
 ) -> tuple[GpuUse, ...]:
     """Every GPU during one rung. The baseline is what was seen last before it; nothing outside it makes its peak.
 
@@ -24,9 +30,11 @@ def uses(
         started_ns: of the rung, by `time.perf_counter_ns`.
         ended_ns: likewise.
         serving: the GPUs that hold memory of the process that answers; None where nobody knows.
+        interval_ms: between two samples; None where that is not known.
     """
     found = (_use(gpu, seen, started_ns, ended_ns) for gpu, seen in _by_gpu(recording.samples).items())
-    missing = recording.reason or UNSEEN
+    is_long = interval_ms is not None and ended_ns - started_ns > _SILENT_INTERVALS * interval_ms * 1_000_000
+    missing = recording.reason or (_SILENT if is_long else UNSEEN)
     return tuple(
         replace(
             one,

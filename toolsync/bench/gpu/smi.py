@@ -18,6 +18,9 @@ from toolsync.value import frozen
 _FIELDS = ("timestamp", "index", "uuid", "name", "memory.used", "memory.total")
 _PATIENCE_SECONDS = 2
 _MOST_LINES = 2_000_000  # a day of eight GPUs
+_MOST_STRANGE = 1000
+"""So many lines in a row that are of no GPU end it: what floods us would hold up the stamps of the run."""
+_LONGEST_LINE = 10_000
 
 
 def argv(interval_ms: int, host: str = "") -> list[str]:
@@ -164,13 +167,19 @@ class Smi:
         self._thread.start()
 
     def _listen(self, child: subprocess.Popen[str]) -> None:
+        strange = 0
         with suppress(ValueError, OSError):  # closed at the end
-            for text in child.stdout or ():
+            while child.stdout is not None and (text := child.stdout.readline(_LONGEST_LINE)):
                 line = Line(time.perf_counter_ns(), text[:1000])
                 if len(self._lines) < _MOST_LINES:
                     self._lines.append(line)
-                if not self._first.is_set() and _row(line):
+                if _row(line) is not None:
+                    strange = 0
                     self._first.set()
+                elif (strange := strange + 1) == _MOST_STRANGE:
+                    self._reason = f"{self._argv[0]} said too much that is of no GPU"
+                    child.kill()
+                    break
         self._first.set()
 
     def wait(self, seconds: float) -> bool:

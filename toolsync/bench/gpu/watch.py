@@ -86,7 +86,7 @@ class Watched:
         return tuple(
             replace(
                 rung,
-                gpus=rungs.uses(self.memory, rung.started_ns, rung.ended_ns, self.placement.gpus),
+                gpus=rungs.uses(self.memory, rung.started_ns, rung.ended_ns, self.placement.gpus, self.interval_ms),
                 kv_cache_peak=rungs.cache_peak(self.cache, rung.started_ns, rung.ended_ns),
             )
             for rung in ladder
