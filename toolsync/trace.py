@@ -92,6 +92,8 @@ def _answer(
     question: str, slots: Sequence[Slot], trees: Sequence[Tree], environ: Mapping[str, str], found: Mapping[str, Answer]
 ) -> Answer:
     for slot in slots:
+        if slot.unless and found[slot.unless].value:
+            continue
         if slot.kind == "path":
             path = _path(slot, found)
             answer = None if path is None else _in_layers(question, path, slot.pattern, trees)
@@ -210,6 +212,8 @@ def conflicts(
     address_is_ours = is_ours.get("base_url", False)
     result: list[Conflict] = []
     for question, answer in found.items():
+        if question in _conditions(reader):
+            continue
         expected = reader.expect.get(question)
         if expected is not None and answer.value != expected:
             result.append(Conflict(question, answer))
@@ -220,6 +224,12 @@ def conflicts(
             result.append(Conflict(question, answer, is_foreign_credential=True))
     result.extend(_disagreement([found[question] for question in reader.agree], is_ours))
     return result
+
+
+def _conditions(reader: Reader) -> frozenset[str]:
+    """The questions that are asked only to know where others look."""
+    named = {slot.unless for slots in reader.questions.values() for slot in slots}
+    return frozenset(named - CREDENTIALS - {"base_url", "model"})
 
 
 def _is_foreign(reader: Reader, answer: Answer) -> bool:

@@ -72,6 +72,7 @@ def test_every_reader_of_a_shipped_tool_asks_for_an_address_a_model_and_a_key(na
 def test_claude_codes_manifest_says_who_else_may_set_the_same() -> None:
     claude = ALL["claude-code"]
     assert [(layer.name, layer.kind, layer.at) for layer in claude.layers] == [
+        ("login's token", "file", "login"),
         ("login", "file", "login"),
         ("shell", "environment", "env"),
         ("user", "overlay", ""),
@@ -93,6 +94,11 @@ def test_claude_codes_manifest_says_who_else_may_set_the_same() -> None:
     ("text", "expected"),
     [
         ("a.b", Slot("path", "a.b")),
+        ("a.b unless <key>", Slot("path", "a.b", unless="key")),
+        ("a.b ~ ^(.?) unless <key>", Slot("path", "a.b", "^(.?)", "key")),
+        ("$NAME unless <key>", Slot("variable", "NAME", unless="key")),
+        ("=text unless <key>", Slot("default", "text", unless="key")),
+        ("=text unless it", Slot("default", "text unless it")),
         ('a."dotted.key"', Slot("path", 'a."dotted.key"')),
         ("models[alias=<alias>].name", Slot("path", "models[alias=<alias>].name")),
         ("$NAME", Slot("variable", "NAME")),
@@ -106,7 +112,7 @@ def test_claude_codes_manifest_says_who_else_may_set_the_same() -> None:
 )
 def test_a_slot_is_read_and_spelled(text: str, expected: Slot) -> None:
     assert slot(text) == expected
-    assert str(slot(text)) == text.partition(" ~ ")[0]
+    assert str(slot(text)) == text.partition(" ~ ")[0].partition(" unless <")[0]
 
 
 # Bad ones
@@ -154,6 +160,10 @@ BAD: dict[str, tuple[dict[str, str], str]] = {
     "question before its time": (
         {"tool.toml": f'{TRACE}key = ["$<env>"]\nenv = ["e"]', "s.json": "{}"},
         "t/tool.toml: trace.key: '$<env>' speaks of 'env', not asked before it",
+    ),
+    "condition before its time": (
+        {"tool.toml": f'{TRACE}key = ["k unless <own>"]\nown = ["e"]', "s.json": "{}"},
+        "t/tool.toml: trace.key: 'k unless <own>' speaks of 'own', not asked before it",
     ),
     "slot that is no path": (
         {"tool.toml": f'{TRACE}key = ["a b"]', "s.json": "{}"},

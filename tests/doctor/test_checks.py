@@ -482,6 +482,15 @@ ROWS: dict[str, dict[str, Row]] = {
             tool="claude-code",
             says="settings.local.json:1",
         ),
+        "the token of a login": Row(
+            [("foreign_credential", "likely")],
+            {
+                **claude(ANTHROPIC_BASE_URL=ROOT),
+                ".claude/.credentials.json": json.dumps({"claudeAiOauth": {"accessToken": OTHER}}),
+            },
+            tool="claude-code",
+            says="~/.claude/.credentials.json:1",
+        ),
         "a header that the profile does not have": Row(
             [("foreign_credential", "likely")], settings(key=KEY, headers={"X-Team-Token": OTHER}), says="x-team-token"
         ),
@@ -764,6 +773,25 @@ ROWS: dict[str, dict[str, Row]] = {
     },
     "managed": {
         "the user's own": Row(NONE, claude(ANTHROPIC_AUTH_TOKEN=KEY), tool="claude-code"),
+        "a provider that an organisation requires": Row(
+            [("config_managed_override", "sure")],
+            {
+                **codex(GATEWAY, name="toolsync", top='model = "m"\n'),
+                "/etc/codex/requirements.toml": (
+                    'model_provider = "corp"\n[model_providers.corp]\nbase_url = "http://corp/v1"\n'
+                ),
+            },
+            tool="codex",
+            says="/etc/codex/requirements.toml",
+        ),
+        "a cloud that an organisation chooses": Row(
+            [("config_managed_override", "sure")],
+            {
+                **claude(ANTHROPIC_BASE_URL=ROOT),
+                "/etc/claude-code/managed-settings.d/1.json": '{"env": {"CLAUDE_CODE_USE_BEDROCK": "1"}}',
+            },
+            tool="claude-code",
+        ),
         "a key for everybody": Row(
             [("config_managed_override", "likely")],
             {"/etc/claude-code/managed-settings.json": json.dumps({"env": {"ANTHROPIC_AUTH_TOKEN": OTHER}})},

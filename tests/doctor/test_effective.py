@@ -24,6 +24,9 @@ def env(**variables: str) -> str:
     return json.dumps({"env": variables})
 
 
+LOGIN = {".claude/.credentials.json": json.dumps({"claudeAiOauth": {"accessToken": OTHER}})}
+
+
 def cline_cli(**settings: Any) -> str:
     entry = {"settings": {"provider": "openai-compatible", **settings}, "updatedAt": "2026-01-01T00:00:00.000Z"}
     return json.dumps(
@@ -79,6 +82,39 @@ ROWS: dict[str, Row] = {
         f"http://new{MESSAGES}",
         [("authorization", OTHER, "variable", "environment", "$ANTHROPIC_AUTH_TOKEN", 2)],
         environ={"ANTHROPIC_BASE_URL": "http://old", "ANTHROPIC_AUTH_TOKEN": OTHER},
+    ),
+    "claude-code: a login's token, where no key stands": Row(
+        "claude-code",
+        {CLAUDE: env(ANTHROPIC_BASE_URL="http://h"), **LOGIN, ".claude.json": json.dumps({"primaryApiKey": KEY})},
+        f"http://h{MESSAGES}",
+        [("authorization", OTHER, "login", "login's token", "login.claudeAiOauth.accessToken", 1)],
+    ),
+    "claude-code: a variable's token before it": Row(
+        "claude-code",
+        {CLAUDE: env(ANTHROPIC_BASE_URL="http://h"), **LOGIN},
+        f"http://h{MESSAGES}",
+        [("authorization", KEY, "variable", "environment", "$CLAUDE_CODE_OAUTH_TOKEN", None)],
+        environ={"CLAUDE_CODE_OAUTH_TOKEN": KEY},
+    ),
+    "claude-code: no login's token beside a key": Row(
+        "claude-code",
+        {CLAUDE: env(ANTHROPIC_BASE_URL="http://h", ANTHROPIC_API_KEY=KEY), **LOGIN},
+        f"http://h{MESSAGES}",
+        [("x-api-key", KEY, "literal", "user", "env.ANTHROPIC_API_KEY", 1)],
+        environ={"CLAUDE_CODE_OAUTH_TOKEN": OTHER},
+    ),
+    "claude-code: with a token of the settings the login's key goes too": Row(
+        "claude-code",
+        {
+            CLAUDE: env(ANTHROPIC_BASE_URL="http://h", ANTHROPIC_AUTH_TOKEN=KEY),
+            **LOGIN,
+            ".claude.json": json.dumps({"primaryApiKey": OTHER}),
+        },
+        f"http://h{MESSAGES}",
+        [
+            ("authorization", KEY, "literal", "user", "env.ANTHROPIC_AUTH_TOKEN", 1),
+            ("x-api-key", OTHER, "login", "login", "login.primaryApiKey", 1),
+        ],
     ),
     "claude-code: two headers from two places": Row(
         "claude-code",
@@ -271,6 +307,31 @@ ROWS: dict[str, Row] = {
         "http://h/v1/responses",
         [],
         more={"model": "theirs"},
+    ),
+    "codex: what holds on the machine below the user's, what is managed above the project's": Row(
+        "codex",
+        {
+            "/etc/codex/config.toml": f'{RELAY}experimental_bearer_token = "{KEY}"\n',
+            CODEX: 'model = "user"\n',
+            "project/.codex/config.toml": 'model = "project"\n',
+            "/etc/codex/managed_config.toml": '\nmodel = "managed"\n',
+        },
+        "http://h/v1/responses",
+        [("authorization", KEY, "literal", "system", "model_providers.relay.experimental_bearer_token", 5)],
+        more={"model": "managed"},
+    ),
+    "codex: the provider that is required, and nothing else of that file": Row(
+        "codex",
+        {
+            CODEX: RELAY,
+            "/etc/codex/managed_config.toml": 'model_provider = "relay"\n',
+            "/etc/codex/requirements.toml": (
+                'model = "no"\nmodel_provider = "corp"\n[model_providers.corp]\nbase_url = "http://corp/v1"\n'
+            ),
+        },
+        "http://corp/v1/responses",
+        [],
+        more={"model": "m"},
     ),
     "codex: what it has built in cannot be changed": Row(
         "codex",

@@ -61,11 +61,13 @@ class Slot:
         kind: `path` in the layers, `variable` of the environment, or `default` of the tool itself.
         text: the path, the variable's name (or `<question>` that names it), or the default.
         pattern: group 1 of it is the answer, or None for the whole value.
+        unless: the earlier question whose answer takes its place: the tool then does not look here; "" for none.
     """
 
     kind: Literal["path", "variable", "default"]
     text: str
     pattern: str | None = None
+    unless: str = ""
 
     def __str__(self) -> str:
         return {"path": self.text, "variable": f"${self.text}", "default": f"={self.text}"}[self.kind]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from toolsync import document as documents
@@ -94,7 +95,7 @@ def _slot(tool: str, question: str, text: str, *, known: Container[str]) -> Slot
         read = slot(text)
     except TemplateError as error:
         raise TemplateError(f"{tool}/tool.toml: trace.{question}: {error.message}", hint=error.hint) from error
-    for name in re.findall(r"<([a-z_]+)>", read.text):
+    for name in [*re.findall(r"<([a-z_]+)>", read.text), *filter(None, (read.unless,))]:
         if name not in known:
             raise TemplateError(f"{tool}/tool.toml: trace.{question}: '{text}' speaks of '{name}', not asked before it")
     return read
@@ -103,9 +104,13 @@ def _slot(tool: str, question: str, text: str, *, known: Container[str]) -> Slot
 def slot(text: str) -> Slot:
     """The slot in the manifest's spelling: a path, `path ~ regex`, `$VARIABLE`, `$<question>` or `=default`.
 
+    Behind each may stand ` unless <question>`.
+
     Raises:
         TemplateError: the path is none, or the expression has not the one group that is the answer.
     """
+    if condition := _UNLESS.search(text):
+        return replace(slot(text[: condition.start()]), unless=condition[1])
     if text.startswith("="):
         return Slot("default", text[1:])
     if text.startswith("$"):
@@ -115,6 +120,9 @@ def slot(text: str) -> Slot:
     if tilde and _groups(pattern) != 1:
         raise TemplateError(f"'{pattern}' is no regular expression with one group", hint="The group is the answer.")
     return Slot("path", path, pattern if tilde else None)
+
+
+_UNLESS = re.compile(r" unless <([a-z_]+)>$")
 
 
 def _groups(pattern: str) -> int | None:

@@ -27,7 +27,7 @@ def provider(look: Look) -> Iterator[Finding]:
     for question, expected in look.reader.expect.items():
         answer = look.found[question]
         is_part = any(f"<{question}>" in slot.text for slot in look.reader.questions["base_url"])
-        if answer.value == expected or is_part:  # the address is that provider's own
+        if answer.value == expected or is_part or _is_managed(look, answer):  # the address is that provider's own
             continue
         if not answer.layer and any(one.state in _UNREAD for one in look.layers):
             continue  # the file that would say so is not read: that is what is wrong
@@ -43,13 +43,24 @@ _UNREAD = frozenset({"shut", "broken", "refused"})
 
 
 def managed(look: Look) -> Iterator[Finding]:
-    """A credential that an organisation's settings bring."""
+    """A choice that an organisation's settings make in place of ours, and a credential that they bring."""
+    for question, expected in look.reader.expect.items():
+        answer = look.found[question]
+        if look.edits and answer.value != expected and _is_managed(look, answer):
+            where = look.where(answer)
+            line = say("asks_other", place=place(look, where), value=text(answer.value), called=look.called)
+            yield Finding("config_managed_override", "sure", (line,), values(look, where), where)
     for credential in look.effective.credentials:
         one = next((one for one in look.layers if one.layer.name == credential.where.layer), None)
         if one is not None and one.layer.is_managed and look.edits:
             line = say("key_for_everybody", place=place(look, credential.where))
             found = values(look, credential.where)
             yield Finding("config_managed_override", "likely", (line,), found, credential.where)
+
+
+def _is_managed(look: Look, answer: Answer) -> bool:
+    one = look.seen(answer)
+    return one is not None and one.layer.is_managed
 
 
 def drift(look: Look) -> Iterator[Finding]:
