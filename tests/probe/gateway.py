@@ -3,22 +3,40 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Lock, Thread
 from typing import Any
 
-Reply = tuple[float, int, Any]
-"""Seconds until it comes, status and data."""
+
+@dataclass(frozen=True)
+class Put:
+    """A request: `now` is how many there are just now, itself among them."""
+
+    method: str
+    path: str
+    model: str
+    headers: Mapping[str, str]
+    now: int
+
+
+@dataclass(frozen=True)
+class Reply:
+    """An answer; data that are no text are sent as JSON."""
+
+    data: Any
+    status: int = 200
+    seconds: float = 0
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass
 class Slow:
     """What it was asked, and how many requests it had at a time."""
 
-    reply: Callable[[str, str, int], Reply]
+    reply: Callable[[Put], Reply]
     asked: list[tuple[str, str]] = field(default_factory=list)
     now: int = 0
     most: int = 0
@@ -28,11 +46,11 @@ class Slow:
 
 
 @contextmanager
-def slow(reply: Callable[[str, str, int], Reply]) -> Iterator[Slow]:
+def slow(reply: Callable[[Put], Reply]) -> Iterator[Slow]:
     """A running one.
 
     Args:
-        reply: from path, model and how many requests it has just now to what it answers.
+        reply: from what it is asked to what it answers.
     """
     gateway = Slow(reply)
 
@@ -49,15 +67,18 @@ def slow(reply: Callable[[str, str, int], Reply]) -> Iterator[Slow]:
                 gateway.asked.append((self.path, model))
                 gateway.now += 1
                 gateway.most = max(gateway.most, gateway.now)
-                seconds, status, data = gateway.reply(self.path, model, gateway.now)
-            gateway.over.wait(seconds)
+                headers = {name.lower(): value for name, value in self.headers.items()}
+                reply = gateway.reply(Put(self.command, self.path, model, headers, gateway.now))
+            gateway.over.wait(reply.seconds)
             with gateway.lock:
                 gateway.now -= 1
-            raw = json.dumps(data).encode()
+            is_text = isinstance(reply.data, str)
+            raw = (reply.data if is_text else json.dumps(reply.data)).encode()
+            kind = {"Content-Type": "text/html" if is_text else "application/json", "Content-Length": str(len(raw))}
             with suppress(OSError):  # whoever asked may have given up
-                self.send_response(status)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(raw)))
+                self.send_response(reply.status)
+                for name, value in {**kind, **reply.headers}.items():
+                    self.send_header(name, value)
                 self.end_headers()
                 self.wfile.write(raw)
 

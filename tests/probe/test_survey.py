@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.keys import invented
-from tests.probe.gateway import Reply, Slow, slow
+from tests.probe.gateway import Put, Reply, Slow, slow
 from toolsync.address import PATHS, Dialect
 from toolsync.masking import Secret
 from toolsync.probe import line, survey, talk
@@ -58,8 +58,12 @@ def asked(*requests: Request) -> tuple[list[Inquiry], float]:
     return [one.inquiry for one in came if one.inquiry is not None], time.monotonic() - began
 
 
-def silent(_path: str, _model: str, _now: int) -> Reply:
-    return SILENCE, 200, {}
+def silent(_put: Put) -> Reply:
+    return Reply({}, seconds=SILENCE)
+
+
+def well(put: Put) -> Reply:
+    return Reply(LIST if put.method == "GET" else PONG)
 
 
 @pytest.fixture
@@ -79,15 +83,15 @@ def test_four_programs_on_silent_gateways_take_the_time_of_one(mute: tuple[Slow,
 
 
 def test_each_has_its_whole_patience_where_one_way_of_asking_is_silent() -> None:
-    def reply(path: str, _model: str, _now: int) -> Reply:
-        return (PATIENCE * 0.8, 200, MESSAGE) if path == "/v1/messages" else (SILENCE, 200, {})
+    def reply(put: Put) -> Reply:
+        return Reply(MESSAGE, seconds=PATIENCE * 0.8) if put.path == "/v1/messages" else silent(put)
 
     with slow(reply) as gateway:
-        (mute, _, well), _seconds = asked(
+        (mute, _, slowly), _seconds = asked(
             request(gateway.origin, "m0"), request(gateway.origin, "m1"), request(gateway.origin, "m", MESSAGES)
         )
-    assert (well.cause, well.certainty, well.exchanges[-1].is_ok) == ("", "sure", True)
-    assert well.exchanges[-1].elapsed_ms >= PATIENCE * 800
+    assert (slowly.cause, slowly.certainty, slowly.exchanges[-1].is_ok) == ("", "sure", True)
+    assert slowly.exchanges[-1].elapsed_ms >= PATIENCE * 800
     assert (mute.cause, mute.certainty) == ("", "open")
     # one is asked again alone, and is as silent: it is not for the others that it was
     chats = [model for path, model in gateway.asked if path == "/v1/chat/completions"]
@@ -95,8 +99,8 @@ def test_each_has_its_whole_patience_where_one_way_of_asking_is_silent() -> None
 
 
 def test_who_answers_is_asked_one_thing_at_a_time_however_slow_it_is() -> None:
-    def reply(path: str, _model: str, _now: int) -> Reply:
-        return (0, 200, LIST) if path == "/v1/models" else (0.2, 200, PONG)
+    def reply(put: Put) -> Reply:
+        return Reply(LIST) if put.method == "GET" else Reply(PONG, seconds=0.2)
 
     with slow(reply) as gateway:
         inquiries, _ = asked(*(request(gateway.origin, f"m{number}") for number in range(3)))
@@ -107,7 +111,7 @@ def test_who_answers_is_asked_one_thing_at_a_time_however_slow_it_is() -> None:
 
 
 def test_another_key_has_another_list() -> None:
-    with slow(lambda path, *_: (0, 200, LIST if path == "/v1/models" else PONG)) as gateway:
+    with slow(well) as gateway:
         first = request(gateway.origin, "m0")
         other = replace(first, credentials={"authorization": Secret(invented("survey-other"))})
         asked(first, other)
@@ -115,10 +119,10 @@ def test_another_key_has_another_list() -> None:
 
 
 def test_who_was_silent_at_first_and_refuses_a_crowd_is_asked_again_alone() -> None:
-    def reply(path: str, _model: str, now: int) -> Reply:
-        if path == "/v1/models":
-            return 0.2, 200, LIST
-        return (0.3, 429, BUSY) if now > 1 else (0, 200, PONG)
+    def reply(put: Put) -> Reply:
+        if put.method == "GET":
+            return Reply(LIST, seconds=0.2)
+        return Reply(BUSY, 429, seconds=0.3) if put.now > 1 else Reply(PONG)
 
     with slow(reply) as gateway:
         inquiries, _ = asked(*(request(gateway.origin, f"m{number}") for number in range(3)))
@@ -129,18 +133,18 @@ def test_who_was_silent_at_first_and_refuses_a_crowd_is_asked_again_alone() -> N
 
 
 def test_a_list_that_comes_late_lets_the_question_wait_as_the_tool_does() -> None:
-    def reply(path: str, _model: str, _now: int) -> Reply:
-        return (0.2, 200, LIST) if path == "/v1/models" else (PATIENCE * 1.6, 200, PONG)
+    def reply(put: Put) -> Reply:
+        return Reply(LIST, seconds=0.2) if put.method == "GET" else Reply(PONG, seconds=PATIENCE * 1.6)
 
     with slow(reply) as gateway:
-        (well,), _ = asked(request(gateway.origin, "m0", timeout_seconds=600))
-    assert (well.cause, well.certainty, well.exchanges[-1].is_ok) == ("", "sure", True)
+        (slowly,), _ = asked(request(gateway.origin, "m0", timeout_seconds=600))
+    assert (slowly.cause, slowly.certainty, slowly.exchanges[-1].is_ok) == ("", "sure", True)
     assert [path for path, _ in gateway.asked] == ["/v1/models", "/v1/chat/completions", "/v1/chat/completions"]
 
 
 def test_more_patience_than_usual_is_had_once_where_it_was_in_vain(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(talk, "_MOST_PATIENCE_SECONDS", 2 * PATIENCE)
-    with slow(lambda path, *_: (0, 200, LIST) if path == "/v1/models" else (SILENCE, 200, PONG)) as gateway:
+    with slow(lambda put: Reply(LIST) if put.method == "GET" else silent(put)) as gateway:
         first, second = asked(*(request(gateway.origin, f"m{number}", timeout_seconds=600) for number in range(2)))[0]
     waited = [one.exchanges[-1].elapsed_ms for one in (first, second)]
     assert waited[0] >= 2000 * PATIENCE > waited[1]
@@ -154,7 +158,7 @@ def test_the_way_to_one_origin_is_gone_once(monkeypatch: pytest.MonkeyPatch) -> 
         return way(url, *others)
 
     monkeypatch.setattr(survey, "way", counted)
-    with slow(lambda path, *_: (0, 200, LIST if path == "/v1/models" else PONG)) as gateway:
+    with slow(well) as gateway:
         requests = [
             request(gateway.origin, "m0"),
             request(gateway.origin, "m1"),
@@ -167,8 +171,8 @@ def test_the_way_to_one_origin_is_gone_once(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_what_came_stands_in_the_order_of_what_was_asked() -> None:
     with (
-        slow(lambda path, *_: (0, 200, LIST if path == "/v1/models" else PONG)) as one,
-        slow(lambda path, *_: (0, 200, LIST if path == "/v1/models" else PONG)) as other,
+        slow(well) as one,
+        slow(well) as other,
     ):
         origins = [one.origin, other.origin, one.origin, other.origin]
         inquiries, _ = asked(*(request(origin, f"m{number}") for number, origin in enumerate(origins)))

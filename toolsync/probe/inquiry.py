@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 
-from toolsync.address import PATHS
+from toolsync.address import PATHS, Dialect
 from toolsync.causes import Certainty
 from toolsync.probe import trial
 from toolsync.probe.candidates import candidates
@@ -64,13 +64,15 @@ def inquire(
 
 
 def _unkeyed(talk: Talk) -> Inquiry:
-    """An address that no key of ours may go to: whether anybody is there, and no more."""
+    """An address that no key of ours may go to: whether anybody is there, and whether it is the right path."""
     listed = talk.list_models(what="models")
     if listed.status is None:
         return _faulty(talk, listed, listed)
-    if listed.cause in _OF_THE_WAY:
+    if listed.cause in _OF_THE_WAY and not _may_be_path(listed):
         return Inquiry(cause=listed.cause, certainty=listed.certainty, values=talk.values(listed))
-    return Inquiry(certainty="open")
+    own = trial.own_api(talk) if _is_of_path(listed) and talk.request.is_users else None
+    found = _moved(talk, own) if own is not None and _is_of_path(own) else None
+    return replace(found, certainty="likely") if found is not None else Inquiry(certainty="open")
 
 
 _OF_THE_WAY = frozenset({"url_redirect", "captive_portal", "waf_block", "origin_unreachable", "origin_timeout"})
@@ -141,6 +143,10 @@ def _is_dead(exchange: Exchange) -> bool:
 
 def _may_be_path(exchange: Exchange) -> bool:
     return bool(_OF_THE_PATH.intersection(exchange.also))
+
+
+def _is_of_path(exchange: Exchange) -> bool:
+    return exchange.cause in _OF_THE_PATH or _may_be_path(exchange)
 
 
 def _is_gateways_fault(exchange: Exchange) -> bool:
@@ -221,21 +227,35 @@ def _misled(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:
         if own is not None and _is_there(own):
             return Inquiry(cause="model_not_found", certainty="likely", values=talk.values(asked))
     if listed.is_ok:
-        for dialect in (one for one in PATHS if one != talk.request.dialect):
-            tried = trial.other_api(talk, dialect)
-            if tried is not None and tried.status is not None and (_is_there(tried) or tried.status < 300):  # noqa: PLR2004  HTTP's own classes
-                return Inquiry(cause="wire_api_unsupported", values={**talk.values(asked), "api": PATHS[dialect]})
+        served = ", ".join(f"`{PATHS[dialect]}`" for dialect in PATHS if _is_served(talk, dialect))
+        if served:
+            return Inquiry(cause="wire_api_unsupported", values={**talk.values(asked), "api": served})
         return Inquiry(cause=asked.cause, certainty="likely", values=talk.values(asked))
-    for candidate in candidates(talk.request.dialect, talk.request.base):
-        tried = trial.other_address(talk, candidate)
-        if tried is None:
-            break
-        if _is_there(tried):
-            return Inquiry(cause=candidate.cause, values={**talk.values(asked), "address": candidate.base})
+    found = _moved(talk, asked)
+    if found is not None:
+        return found
     if _is_page(asked) and asked.cause in ("path_missing_v1", "path_extra_segment"):
         return Inquiry(cause="path_missing_prefix", certainty="likely", values=talk.values(asked))
     certainty: Certainty = asked.certainty if asked.certainty == "sure" else "open"
     return Inquiry(cause=asked.cause, certainty=certainty, values=talk.values(asked))
+
+
+def _is_served(talk: Talk, dialect: Dialect) -> bool:
+    """Whether another API than the tool's is there."""
+    tried = trial.other_api(talk, dialect) if dialect != talk.request.dialect else None
+    is_answered = tried is not None and tried.status is not None and tried.status < 300  # noqa: PLR2004  HTTP's classes
+    return tried is not None and (is_answered or _is_there(tried))
+
+
+def _moved(talk: Talk, asked: Exchange) -> Inquiry | None:
+    """Another address of the same origin at which the gateway answers."""
+    for candidate in candidates(talk.request.dialect, talk.request.base):
+        tried = trial.other_address(talk, candidate)
+        if tried is None:
+            return None
+        if _is_there(tried):
+            return Inquiry(cause=candidate.cause, values={**talk.values(asked), "address": candidate.base})
+    return None
 
 
 def _is_unlisted(talk: Talk) -> bool:
@@ -267,9 +287,20 @@ def _refused(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:
         if other is not None and trial.is_let_in(talk, other[1]):
             headers = {"header": next(iter(talk.request.credentials), ""), "read_header": other[0]}
             return Inquiry(cause="key_wrong_header", values={**values, **headers})
+        if other is not None and _is_of_no_header(asked, other[1]):
+            return Inquiry(cause="key_invalid", certainty="likely", values=values)
     if not listed.is_ok and asked.cause == listed.cause:
         talk.list_models(what="no key", is_keyed=False)
     return Inquiry(cause=asked.cause, certainty=asked.certainty, values=values)
+
+
+def _is_of_no_header(asked: Exchange, other: Exchange) -> bool:
+    """Whether a gateway says that it saw no key, and says so whichever header brings it: then it knows no such key.
+
+    A server that wants a login of its own, as nginx has them, is another matter.
+    """
+    is_unseen = asked.cause == "key_wrong_header" and "waf_block" not in asked.also
+    return is_unseen and other.status == asked.status and other.cause in ("key_wrong_header", "key_not_sent")
 
 
 def _limited(talk: Talk, asked: Exchange) -> Inquiry:

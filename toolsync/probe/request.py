@@ -27,6 +27,7 @@ class Request:
         limit_name: the parameter by which it limits the answer; "" for the dialect's own.
         network: its way.
         is_trusted: whether the key may be sent there at all.
+        is_users: whether it is the user's own address; nothing is posted to one that a project's file names.
     """
 
     dialect: Dialect
@@ -40,3 +41,4 @@ class Request:
     limit_name: str = ""
     network: Network = field(default_factory=Network)
     is_trusted: bool = True
+    is_users: bool = True

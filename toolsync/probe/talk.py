@@ -84,7 +84,8 @@ class Talk:
         """What fills a cause's sentences."""
         near = _near(self.model, self.models)
         parts = urlsplit(self.request.url)
-        told = {"url": exchange.url, "model": self.model, "host": parts.hostname or "", "near": near}
+        page = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}/"
+        told = {"url": exchange.url, "model": self.model, "host": parts.hostname or "", "near": near, "page": page}
         if exchange.cause == "url_redirect":
             told["address"] = self._leads_to
         return {name: text for name, text in told.items() if text}

@@ -50,7 +50,10 @@ def judge(answer: Response, asked: Asked) -> Verdict:
     if not reading.cause:
         return Verdict("ok")
     outcome = _outcome(answer)
-    cause = named(reading.cause).filled({"host": urlsplit(asked.url).hostname or "", "address": target(answer, asked)})
+    parts = urlsplit(asked.url)
+    page = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}/"
+    values = {"host": parts.hostname or "", "page": page, "address": target(answer, asked)}
+    cause = named(reading.cause).filled(values)
     what = _PLAIN[outcome] if reading.certainty == "open" else cause.title
     problem = f"{what} ({answer.status}){_told(answer, reading)}"
     return Verdict(outcome, problem, _hint(cause, reading), reading.cause, reading.certainty)
