@@ -76,7 +76,7 @@ def _request(look: Look) -> Request:
     assert effective.dialect is not None  # noqa: S101  the caller looked
     keys = {one.header: one.value for one in effective.credentials if one.value is not None}
     is_known = bool(keys) or not effective.credentials  # without its key, the gateway would only ask for one
-    is_trusted = is_known and _is_users(look)
+    is_trusted = is_known and _is_profiles(look)
     headers = {name: value for name, value in effective.headers.items() if is_trusted or not isinstance(value, Secret)}
     return Request(
         dialect=effective.dialect,
@@ -90,12 +90,19 @@ def _request(look: Look) -> Request:
         limit_name=effective.limit_name,
         network=effective.network,
         is_trusted=is_trusted,
+        is_users=not _is_projects(look),
     )
 
 
-def _is_users(look: Look) -> bool:
+def _is_profiles(look: Look) -> bool:
     """Whether it asks an origin of the user's own profiles."""
     try:
         return origin(look.effective.base_url) in look.world.origins
     except ProfileError:  # no address: that is what is wrong
         return False
+
+
+def _is_projects(look: Look) -> bool:
+    """Whether a project's file says whom it asks."""
+    where = look.effective.wheres.get("base_url")
+    return where is not None and any(one.is_projects for one in look.layers if one.layer.name == where.layer)
