@@ -209,7 +209,6 @@ def test_a_hook_holds_no_key_and_asks_for_none(machine: Machine) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        pytest.param((), "no tool on PATH takes anything from its environment", id="none there"),
         pytest.param(("--tool", "codex"), "Codex CLI takes nothing from its environment", id="no need"),
         pytest.param(("--shell", "cmd"), "unknown shell 'cmd'", id="no functions"),
     ],
@@ -218,6 +217,23 @@ def test_a_hook_of_nothing_is_refused(machine: Machine, arguments: tuple[str, ..
     ran = machine.toolsync("hook", *(arguments if "--shell" in arguments else ("--shell", "sh", *arguments)))
     assert (ran.code, ran.out) == (2, "")
     assert said in ran.err
+
+
+@pytest.mark.parametrize(
+    ("has_profile", "said"),
+    [(False, "there is no profile yet"), (True, "no tool on PATH takes anything from its environment, as 'work'")],
+)
+def test_a_hook_of_nothing_is_a_remark_that_shells_pass_over(machine: Machine, *, has_profile: bool, said: str) -> None:
+    if not has_profile:
+        machine.config.unlink()
+    for shell in ("sh", "bash", "zsh", "fish", "powershell"):
+        ran = machine.toolsync("hook", "--shell", shell)
+        assert (ran.code, ran.err) == (0, "")
+        assert ran.out.startswith(f"# toolsync: {said}")
+        assert ran.out.count("\n") == 1
+    if is_there("sh"):
+        done = subprocess.run(["sh", "-c", 'eval "$1"', "-", ran.out], capture_output=True, check=True, timeout=30)
+        assert done.stdout + done.stderr == b""
 
 
 def test_a_hook_in_a_shell_runs_the_tool_with_the_key(machine: Machine, tmp_path: Path) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.acceptance.machine import ADDRESS, Machine
+from toolsync.errors import NoKeyringError
+from toolsync.secret.vault import MemoryVault
 
 CODEX = ".codex/config.toml"
 SECOND = ("--base-url", ADDRESS, "--model", "m")
@@ -87,6 +89,19 @@ def test_init_says_which_profile_is_active_and_what_is_next(
     if rest is None:
         machine.config.unlink()
     assert machine.toolsync("init", "home", *SECOND, *options).out == said
+
+
+def test_init_sends_nobody_to_a_keyring_that_is_not_there(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: MemoryVault) -> str:
+        raise NoKeyringError("no keyring answers here", hint="Ways out.")
+
+    monkeypatch.setattr(MemoryVault, "backend", property(refuse))
+    said = "no keyring answers here, and profile 'home' takes its key from one"
+    assert machine.toolsync("init", "home", *SECOND).out == (
+        f"Profile 'home' is ready, and active now in place of 'work'.\nwarning: {said}\n    Ways out.\n"
+        "Next: `toolsync profile edit home --set key=…`, then `toolsync apply`.\n"
+    )
+    assert "keyring" not in machine.toolsync("init", "other", *SECOND, "--key-from", "env:K").out
 
 
 def test_init_again_changes_nothing_and_says_what_is_so(machine: Machine) -> None:

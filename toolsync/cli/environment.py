@@ -90,14 +90,18 @@ def hook(
     """Print functions that run tools by `exec`.
 
     For the start-up file of a shell: `eval "$(toolsync hook)"`. The key is looked up when a tool is called, and
-    stands in no file and not in the shell.
+    stands in no file and not in the shell. Where there is nothing to run so, it is a remark, and no error.
     """
-    from toolsync.commands.environment.hook import wrapped
-    from toolsync.shell.hook import SHELLS, functions, shell_of
+    from toolsync.commands.environment.hook import idle, wrapped
+    from toolsync.shell.hook import SHELLS, functions, remark, shell_of
 
-    name = _spoken(shell, tuple(SHELLS), shell_of)
+    name, session = _spoken(shell, tuple(SHELLS), shell_of), run.session()
+    reason = idle(session, profile, tool or ())
+    if reason:  # every new shell would say it again
+        _put(remark(reason))
+        return
     try:
-        text = functions(wrapped(run.session(), profile, tool or ()), name)
+        text = functions(wrapped(session, profile, tool or ()), name)
     except ValueError as error:
         raise UsageError(f"a path of toolsync's own {error}, which {name} cannot be given") from error
     _put(text)

@@ -20,6 +20,7 @@ from toolsync.session import Session
 if TYPE_CHECKING:
     from toolsync.commands.init import Wanted
     from toolsync.commands.profiles.file import Edited
+    from toolsync.errors import NoKeyringError
     from toolsync.gateways import Gateway
 
 app = typer.Typer()
@@ -155,7 +156,11 @@ def _told(session: Session, name: str, edited: Edited) -> Iterator[Message]:
     lacks_key = _lacks_key(session, name)
     if lacks_key:
         yield from _keyless(session, name)
-    steps = [f"`toolsync key set {name}`"] if lacks_key else []
+    missing = _no_keyring(session, name) if lacks_key else None
+    if missing is not None:
+        yield Message("warning", f"{missing.message}, and profile '{name}' takes its key from one", missing.hint)
+    way = f"`toolsync key set {name}`" if missing is None else f"`toolsync profile edit {name} --set key=…`"
+    steps = [way] if lacks_key else []
     steps += [] if active == name else [f"`toolsync use {name}`"]
     yield Message("note", f"Next: {', then '.join([*steps, '`toolsync apply`'])}.")
 
@@ -167,6 +172,21 @@ def _keyless(session: Session, name: str) -> Iterator[Message]:
     gateway = gateways.find(session.profiles().get(name).gateway, session.config.parent)
     if gateway and not gateway.needs_key:
         yield Message("note", f"{gateway.title} looks at no key, and tools want one: any word will do.")
+
+
+def _no_keyring(session: Session, name: str) -> NoKeyringError | None:
+    """That no keyring answers where the profile's key is to be kept in one."""
+    from toolsync.errors import NoKeyringError, SecretError
+
+    if session.profiles().get(name).key.kind != "keyring":
+        return None
+    try:
+        _ = session.open_vault().backend
+    except NoKeyringError as error:
+        return error
+    except SecretError:  # one that is locked is there
+        return None
+    return None
 
 
 def _lacks_key(session: Session, name: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
+from toolsync.masking import on_one_line
 from toolsync.shell import dialect_of, quoting
 
 Wrapped = Mapping[str, Sequence[str]]
@@ -25,6 +26,11 @@ def functions(wrapped: Wrapped, shell: str) -> str:
     """
     name_of, spelled = SHELLS[shell]
     return "".join(spelled(name, argv) for name, argv in wrapped.items() if re.fullmatch(name_of, name))
+
+
+def remark(text: str) -> str:
+    """A line that every one of these shells passes over."""
+    return f"# toolsync: {on_one_line(text)}\n"
 
 
 def _sh(name: str, argv: Sequence[str]) -> str:

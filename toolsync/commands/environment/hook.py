@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from toolsync import disk, registry
 from toolsync import memory as memories
-from toolsync import registry
 from toolsync.commands.environment.variables import by_itself, here, takes
 from toolsync.errors import ToolsyncError, UsageError
 from toolsync.planning.fitting import remembered_tools
+from toolsync.profile import Profile
 from toolsync.session import Session
 from toolsync.tool import Tool
 
@@ -24,22 +25,37 @@ def wrapped(session: Session, name: str | None, tools: Sequence[str] = ()) -> di
 
     Raises:
         ProfileError: there is no such profile.
-        UsageError: a tool is unknown, has no program or takes nothing; or there is none at all.
+        UsageError: a tool is unknown, has no program or takes nothing.
     """
-    profile, known = session.profiles().get(name), registry.tools(session.config.parent)
-    found = [registry.named(known, tool) for tool in dict.fromkeys(tools)] or _led(
-        session, here(session, profile, known)
-    )
-    idle = [tool for tool in found if not (tool.commands and takes(session, profile, tool))]
-    if idle:
-        text = f"{idle[0].title} takes nothing from its environment as profile '{profile.name}' has it"
-        raise UsageError(text, hint=f"`toolsync apply --tool {idle[0].name}` sets it by its own files.")
-    if not found:
-        raise UsageError(
-            f"no tool on PATH takes anything from its environment, as '{profile.name}' has it and tools are applied",
-            hint="`--tool NAME` names one all the same; the others are set by `toolsync apply`.",
-        )
+    profile = session.profiles().get(name)
+    found = _meant(session, profile, tools)
+    helpless = [tool for tool in found if not (tool.commands and takes(session, profile, tool))]
+    if helpless:
+        text = f"{helpless[0].title} takes nothing from its environment as profile '{profile.name}' has it"
+        raise UsageError(text, hint=f"`toolsync apply --tool {helpless[0].name}` sets it by its own files.")
     return {program: _line(session, name, program) for tool in found for program in tool.commands}
+
+
+def idle(session: Session, name: str | None, tools: Sequence[str] = ()) -> str:
+    """Why there is nothing that a shell could run so; "" where there is.
+
+    Raises:
+        ProfileError, UsageError: as `wrapped`.
+    """
+    if not disk.is_there(session.config):
+        return "there is no profile yet; `toolsync init` makes one"
+    profile = session.profiles().get(name)
+    if _meant(session, profile, tools):
+        return ""
+    text = f"no tool on PATH takes anything from its environment, as '{profile.name}' has it and tools are applied"
+    return f"{text}; `--tool NAME` names one all the same, the others are set by `toolsync apply`"
+
+
+def _meant(session: Session, profile: Profile, tools: Sequence[str]) -> list[Tool]:
+    """The tools that are named, else those on this machine."""
+    known = registry.tools(session.config.parent)
+    named = [registry.named(known, tool) for tool in dict.fromkeys(tools)]
+    return named or _led(session, here(session, profile, known))
 
 
 def _led(session: Session, tools: Sequence[Tool]) -> list[Tool]:
