@@ -397,6 +397,19 @@ def test_csv_and_markdown_stand_alone_on_stdout(measured: Machine) -> None:
     assert page.startswith("**=1+1** (some-model)\n\n| Streams |")
 
 
+def test_the_workload_for_aiperf_stands_alone_on_stdout(measured: Machine, gateway: LoopbackGateway) -> None:
+    measured.toolsync(*_QUICK, "--label", "before")
+    asked = [one.json for one in gateway.received if one.json and one.json.get("stream")][-1]
+    told = measured.toolsync("bench", "show", "before", "--aiperf").out
+    lines = [json.loads(line) for line in told.splitlines()]
+    assert len(lines) == 2 + 1 + 2 + 2  # each rung's own, and those that warmed it up
+    for line in lines:
+        held = {name: value for name, value in asked.items() if name not in ("model", "stream", "stream_options")}
+        assert held | {"messages": 0} == line["extra"] | {"messages": 0}
+        assert len(line["text"].split()) == len(asked["messages"][0]["content"].split())
+    assert "two forms of one answer" in measured.toolsync("bench", "show", "before", "--aiperf", "--csv").err
+
+
 def test_ctrl_c_keeps_what_is_finished_and_says_so(measured: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     def press(_: Any, concurrency: int, done: int, __: int | None) -> None:
         if concurrency == 2 and not done:

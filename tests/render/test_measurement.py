@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -89,7 +90,22 @@ def test_columns_that_only_some_runs_have() -> None:
             "GPU 1: its memory at 1, 2, 4 is unknown: nvidia-smi says [N/A].",
         ),
     ],
-    ids=["client", "cache", "short", "long", "uncounted", "late", "rate", "refused", "another model", "the model", "p99", "gpu", "note", "a card"],
+    ids=[
+        "client",
+        "cache",
+        "short",
+        "long",
+        "uncounted",
+        "late",
+        "rate",
+        "refused",
+        "another model",
+        "the model",
+        "p99",
+        "gpu",
+        "note",
+        "a card",
+    ],
 )
 def test_what_must_be_known_is_said(one: Record, says: str) -> None:
     assert says in _lines(one)
@@ -132,6 +148,18 @@ def test_markdown_is_a_table_and_no_markup_of_others() -> None:
     table = [line for line in text.splitlines() if line.startswith("|")]
     assert len(table) == 3
     assert {line.count("|") for line in table} == {len(measurement.heads(run)) + 1}
+
+
+def test_the_workload_for_aiperf_is_as_long_as_ours_and_like_no_other() -> None:
+    one = record(rung(1, *(request(),) * 10), rung(2, *(request(),) * 11, request(fault="cut")))
+    lines = [json.loads(line) for _ in range(2) for line in measurement.aiperf_text(described(one)).splitlines()]
+    assert len(lines) == 2 * (10 + 12 + 1 + 2)  # twice those that were measured, and those that warmed them up
+    assert all(line["extra"] == {"max_tokens": 256} for line in lines)
+    assert {len(line["text"].partition("\n\n")[0].split()) for line in lines} == {480}
+    assert len({line["text"] for line in lines}) == len(lines)
+    assert len({line["text"].split()[0] for line in lines[: len(lines) // 2]}) == len(lines) // 2
+    at_a_rate = replace(one, parameters=replace(one.parameters, rate=5.0, warm_up=5))
+    assert measurement.aiperf_text(described(at_a_rate)).count("\n") == 10 + 12 + 5 + 5
 
 
 def test_a_list_of_nothing_says_how_to_begin() -> None:

@@ -94,13 +94,18 @@ def bench_show(
     record: Annotated[str, typer.Argument(help="An id, the beginning of one, a label, or a file.")],
     csv: Csv = False,
     markdown: Markdown = False,
+    aiperf: Annotated[bool, typer.Option("--aiperf", help="Its prompts anew, for aiperf, and nothing else.")] = False,
     json: Json = False,
 ) -> None:
     """Show a record in figures."""
     from toolsync.commands.bench.records import show as command
 
-    _stop_at_two(csv=csv, markdown=markdown, json=json)
-    _shown(command(run.session(), record), csv=csv, markdown=markdown)
+    _stop_at_two(csv=csv, markdown=markdown, aiperf=aiperf, json=json)
+    result = command(run.session(), record)
+    if aiperf:
+        screen.stdout().put(measurement.aiperf_text(result.data["run"]))
+        return
+    _shown(result, csv=csv, markdown=markdown)
 
 
 @bench_app.command("compare")

@@ -44,8 +44,8 @@ def about(run: Mapping[str, Any]) -> Iterator[str]:
     answered = target["answered_model"]
     other = f" (which answers as {answered})" if answered not in (None, target["model"]) else ""
     yield (
-        f"{target['model']}{other} by {target['dialect']} at {target['path']} ({target['host_kind']} {target['origin']}): "
-        f"{asked['prompt_tokens']} tokens in, {asked['output_tokens']} out."
+        f"{target['model']}{other} by {target['dialect']} at {target['path']} ({target['host_kind']} {target['origin']})"
+        f": {asked['prompt_tokens']} tokens in, {asked['output_tokens']} out."
     )
     if asked["rate"] is not None:
         yield f"Open loop: {asked['rate']:g} requests a second, whatever comes back; Streams may be under way at once."
@@ -183,7 +183,11 @@ def _rung_remarks(rungs: Sequence[Mapping[str, Any]]) -> Iterator[Line]:
     yield from _at(
         late, "Sent later than intended, which is not in TTFT (half of the requests by so much or more)", "look"
     )
-    yield from _at(lumpy, "Gaps are between chunks, and Each takes the first one for one token, for these hold several tokens", "dim")
+    yield from _at(
+        lumpy,
+        "Gaps are between chunks, and Each takes the first one for one token, for these hold several tokens",
+        "dim",
+    )
     yield from _at(cached, "Prompts came out of the server's cache", "look")
 
 
@@ -256,6 +260,27 @@ def plain(text: str) -> str:
     """Text from outside as a cell."""
     clean = on_one_line(masked(text))
     return f"'{clean}" if clean.lstrip().startswith(_FORMULAS) else clean
+
+
+def aiperf_text(run: Mapping[str, Any]) -> str:
+    """The same workload as aiperf reads it (`single_turn`): as many prompts as long, all new, and what held the output.
+
+    A line is a request; aiperf asks for the usage itself.
+    """
+    import json
+    import secrets
+
+    from toolsync.bench.workload import prompt
+
+    asked = run["parameters"]
+    seed, extra = secrets.randbits(48), {name: it for name, it in asked["accepted"].items() if name != "stream_options"}
+    count = sum(one["ok"] + one["failed"] + _warm_up(one, asked) for one in run["rungs"])
+    lines = ({"text": prompt(asked["words"], seed, number), "extra": extra} for number in range(count))
+    return "".join(f"{json.dumps(line)}\n" for line in lines)
+
+
+def _warm_up(rung: Mapping[str, Any], asked: Mapping[str, Any]) -> int:
+    return int(rung["concurrency"] if asked["warm_up"] < 0 else asked["warm_up"])
 
 
 def markdown_text(run: Mapping[str, Any]) -> str:
