@@ -95,7 +95,7 @@ def test_without_the_library_the_way_out_is_named(monkeypatch: pytest.MonkeyPatc
 def test_no_key_is_asked_for_that_no_file_can_take(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     machine.write("mine.txt", "somebody's")
     machine.profile(key="age:~/mine.txt")
-    monkeypatch.setattr("toolsync.cli.keys._typed_key", lambda *_, **__: pytest.fail("asked"))
+    monkeypatch.setattr("toolsync.cli.naming.typed_key", lambda *_, **__: pytest.fail("asked"))
     ran = machine.toolsync("key", "set")
     assert ran.code == 2
     assert "is no file of age's" in ran.err

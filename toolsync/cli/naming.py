@@ -1,0 +1,82 @@
+"""Which key a person means, and what they type of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from toolsync import disk
+from toolsync.cli import streams
+from toolsync.errors import UsageError
+from toolsync.session import Session
+
+if TYPE_CHECKING:
+    from toolsync.profile import Profile
+
+
+def key_name(session: Session, profile: str | None) -> str:
+    """The keyring name that a profile refers to; a name that is no profile stands for itself.
+
+    Raises:
+        ProfileError, FileError: the profiles cannot be read.
+        UsageError: the profile's key comes from elsewhere.
+    """
+    if profile is not None and not disk.is_there(session.config):
+        return profile
+    there = session.profiles()
+    if profile is not None and profile not in there.names:
+        return profile
+    reference = there.get(profile).key
+    if reference.kind != "keyring":
+        raise UsageError(
+            f"the profile's key comes from {reference.kind}:, not from the keyring",
+            hint="Change it there, or `toolsync profile edit --set key=keyring:NAME` first.",
+        )
+    return reference.name
+
+
+def demand_known(session: Session, name: str) -> None:
+    """Nothing, if a profile uses the key, or it was stored from here, or the keyring holds it.
+
+    Raises:
+        UsageError: nobody knows it, which is a slip of the pen; says what there is.
+        SecretError: the keyring does not answer.
+    """
+    from toolsync.commands.keys.stored import named
+    from toolsync.profile.wording import close
+    from toolsync.secret.index import known_names
+
+    there = known_names(session.state, named(profiles(session)))
+    if name in there or session.open_vault().get(name) is not None:
+        return
+    names = list(dict.fromkeys((*(profile.name for profile in profiles(session)), *there)))
+    near = close(name, names)
+    guess = f"Did you mean '{near}'? " if near else ""
+    known = f"There are: {', '.join(names)}." if names else "There is none yet."
+    raise UsageError(f"there is no profile and no key '{name}'", hint=guess + known)
+
+
+def profiles(session: Session) -> tuple[Profile, ...]:
+    """All of them; none where there is no file yet."""
+    return session.profiles().profiles if disk.is_there(session.config) else ()
+
+
+def typed_key(session: Session, *, stdin: bool, command: str = "key set") -> str:
+    """The key, from stdin or a prompt without echo.
+
+    Args:
+        session: whether a person is there.
+        stdin: read it from there.
+        command: for which it is.
+
+    Raises:
+        UsageError: nobody is there to type it.
+    """
+    if stdin:
+        return streams.typed_in()
+    if not session.is_interactive:
+        raise UsageError("nobody is there to type the key", hint=f"Pipe it in: `… | toolsync {command} --stdin`.")
+    what = "New key" if command == "key rotate" else "Key"
+    typed: str = typer.prompt(f"{what} (nothing is shown)", hide_input=True, err=True)
+    return typed
