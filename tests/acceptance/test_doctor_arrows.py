@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
+import subprocess
 from collections.abc import Callable
 
 import pytest
 
 from tests.acceptance.machine import KEY, Machine
 from tests.acceptance.test_asking import terminal
+from tests.acceptance.test_entry import Absent
+from tests.conftest import needs
+from tests.keys import invented
 from toolsync.loopback import LoopbackGateway
 from toolsync.masking import Secret
 
@@ -63,6 +69,26 @@ def _reference(machine: Machine, gateway: LoopbackGateway) -> str:
     return "cline"
 
 
+def _own_key(machine: Machine, gateway: LoopbackGateway) -> str:
+    """A key of the user's own, which no keyring can keep for `undo`."""
+    machine.vault = Absent()
+    machine.environ["GWK"] = KEY
+    own = {"ANTHROPIC_BASE_URL": gateway.base_url, "ANTHROPIC_AUTH_TOKEN": invented("arrows-own")}
+    machine.write(CLAUDE, json.dumps({"env": own}))
+    machine.profile(base_url=gateway.base_url, key="env:GWK")
+    return "claude-code"
+
+
+def _in_repository(machine: Machine, gateway: LoopbackGateway) -> str:
+    """Dotfiles that git keeps, and a tool that is to hold a copy of the key there."""
+    needs(shutil.which("git"), "needs git")
+    machine.environ["PATH"] = os.environ["PATH"]
+    machine.write(CODEX, "")
+    subprocess.run(["git", "init", "-q"], check=True, cwd=machine.home, env=machine.environ)
+    machine.profile(COPIED, base_url=gateway.base_url)
+    return "codex"
+
+
 def _set(name: str) -> Callable[[Machine], None]:
     return lambda machine: machine.environ.update({name: KEY})
 
@@ -88,6 +114,12 @@ ROWS = {
         "Start it as `toolsync exec -- codex`, which sets TOOLSYNC_API_KEY",
         _set("TOOLSYNC_API_KEY"),
     ),
+    "a key that no keyring can keep": (_own_key, "toolsync apply --tool claude-code --lose-old-values", _nothing),
+    "a copy in a repository": (
+        _in_repository,
+        "toolsync apply --tool codex --allow-plaintext --fix-gitignore",
+        _nothing,
+    ),
     "a reference, and no consent yet": (_reference, "toolsync apply --tool cline --allow-plaintext", _nothing),
 }
 
@@ -101,12 +133,13 @@ def test_what_the_arrow_says_mends_it(
     by_hand: Callable[[Machine], None],
 ) -> None:
     tool = broken(machine, gateway)
-    said = machine.toolsync("doctor", tool, "--json").json["data"]["tools"][0]["findings"][0]["fix"]
+    one = machine.toolsync("doctor", tool, "--json").json["data"]["tools"][0]
+    said = (one["findings"] or [one])[0]["fix"]
     assert said.startswith(expected)
     by_hand(machine)
     printed = re.search(r"toolsync (apply [a-z -]+)", said)
     if printed is not None:
-        machine.toolsync(*printed[1].split(), "--yes")
+        assert machine.toolsync(*printed[1].split(), "--yes").code == 0
     after = machine.toolsync("doctor", tool)
     assert after.code == 0, after.out
 
@@ -126,15 +159,46 @@ def test_fix_goes_the_whole_chain(machine: Machine, gateway: LoopbackGateway) ->
     ran = machine.toolsync("doctor", "claude-code", "--fix", "--yes", "--json")
     assert [one["command"][0] for one in ran.json["data"]["fixed"]] == ["profile", "apply"]
     assert [message["text"] for message in ran.json["messages"]] == [
-        "`--fix` ran 2 command lines, and nothing is wrong any more"
+        "nothing is wrong any more (command lines that `--fix` ran: 2)"
     ]
     assert ran.code == 0
+
+
+def test_fix_sets_up_what_it_may_and_goes_on_behind_what_it_may_not(machine: Machine, gateway: LoopbackGateway) -> None:
+    for name, text in ((CLINE, "{}"), (CODEX, ""), (CLAUDE, "{}")):
+        machine.write(name, text)
+    machine.environ["GWK"] = KEY
+    machine.profile(base_url=gateway.base_url, key="env:GWK")
+    ran = machine.toolsync("doctor", "--fix", "--yes", "--json")
+    assert [one["command"] for one in ran.json["data"]["fixed"]] == [
+        ["apply", "--tool", "claude-code"],
+        ["apply", "--tool", "codex"],
+    ]
+    left = [one["tool"] for one in ran.json["data"]["tools"] if one["state"] != "healthy"]
+    assert ({*left}, KEY in machine.read(CLINE)) == ({"cline"}, False)
+    assert [message["text"] for message in ran.json["messages"]] == [
+        "something is left (command lines that `--fix` ran: 2)"
+    ]
+
+
+def test_fix_goes_on_behind_a_no_and_shows_what_it_found_once(machine: Machine, gateway: LoopbackGateway) -> None:
+    for name in (CODEX, CLAUDE):
+        machine.write(name, "{}" if name == CLAUDE else "")
+    program = machine.write("print-key", f"#!/bin/sh\necho {KEY}\n")
+    program.chmod(0o700)
+    machine.profile(base_url=gateway.base_url, key=f"command:{program}")
+    with terminal(machine, "doctor", "--fix") as screen:
+        screen.past("not set up yet").past("Run `toolsync apply --tool claude-code`? [y/N]: ").answer("n\n")
+        screen.until("Run `toolsync apply --tool codex`? [y/N]: ").answer("n\n")
+        code = screen.ended()
+    assert (code, "not set up yet" in screen.shown) == (3, False), screen.shown
+    assert machine.read(CODEX) == ""
 
 
 def test_fix_that_can_run_nothing_says_so(machine: Machine, gateway: LoopbackGateway) -> None:
     ran = machine.toolsync("doctor", _other_cloud(machine, gateway), "--fix", "--yes")
     assert ran.code == 1
-    assert "`--fix` can run none of this" in ran.out
+    assert ran.out.count("none of them mends this") == 1
 
 
 def test_fix_stops_where_consent_is_missing_and_says_what_is_left(machine: Machine, gateway: LoopbackGateway) -> None:

@@ -19,9 +19,9 @@ from tests.doctor.test_well import CHAT, JSON, KEY, MESSAGES, Data, case, chat, 
 from tests.keys import invented
 from toolsync.commands.doctor.diagnosis import Options, doctor
 from toolsync.commands.doctor.standing import standing
-from toolsync.doctor.model import Effective, Finding, Where
+from toolsync.doctor.model import Effective, Finding, Fix, Where
 from toolsync.doctor.remedy import fix
-from toolsync.doctor.remedy.standing import Standing
+from toolsync.doctor.remedy.standing import Rehearsal, Standing
 from toolsync.doctor.unasked import first_profile
 from toolsync.errors import KeyMissingError, ProfileError, SecretError
 from toolsync.keyref import KeyRef
@@ -141,7 +141,7 @@ PROFILE = read(
 ).get()
 
 
-def _effective(base: str = "https://gw.example/v1") -> Effective:
+def effective(base: str = "https://gw.example/v1") -> Effective:
     return Effective(
         *("demo", "", "Demo", "openai-chat", base, f"{base}/chat/completions", "m"),
         *((), {}, None, False, "", Network()),
@@ -181,7 +181,7 @@ PRINTED = {
 @pytest.mark.parametrize(("finding", "is_set", "expected"), PRINTED.values(), ids=PRINTED)
 def test_what_is_printed(finding: Finding, is_set: bool, expected: str | None) -> None:
     base = "http://localhost:1/v1" if finding.cause == "localhost_ipv6" else "https://gw.example/v1"
-    found = fix(_effective(base), finding, PROFILE, Standing(is_set=is_set, key=lambda: Secret(KEY)))
+    found = fix(effective(base), finding, PROFILE, Standing(is_set=is_set, key=lambda: Secret(KEY)))
     assert (str(found.text) if found else None) == expected
     assert found is None or found.argv in (tuple(shlex.split(str(found.text).split(" && ")[0])[1:]), ())
 
@@ -201,7 +201,7 @@ BY_SOURCE: dict[str, tuple[str, str, Secret | SecretError, str, str]] = {
     "keyring, a key": ("keyring:k", "key_missing", OWN, "", APPLY),
     "keyring, refused": ("keyring:k", "key_expired", OWN, "", "toolsync key rotate work && toolsync apply --tool demo"),
     "keyring, and drift": ("keyring:k", "config_drift", MISSING, "", SET),
-    "keyring, shut": ("keyring:k", "config_drift", BROKEN, "", "The key first: it is broken. Mend it."),
+    "keyring, shut": ("keyring:k", "config_drift", BROKEN, "", "The key first. Mend it."),
     "variable, unset": ("env:GWK", "key_missing", MISSING, "", "Set GWK to the key in the shell from which"),
     "variable, refused": ("env:GWK", "key_invalid", OWN, "", "Set GWK to a key that the gateway takes"),
     "variable, and drift": ("env:GWK", "config_drift", MISSING, "", "Set GWK to the key in the shell from which"),
@@ -216,7 +216,7 @@ BY_SOURCE: dict[str, tuple[str, str, Secret | SecretError, str, str]] = {
     "age, no passphrase": (_passphrased("#env:AGEPW"), "key_missing", MISSING, "", "Set AGEPW to the passphrase"),
     "age, nobody types": (_passphrased(""), "key_helper_failed", BROKEN, "", "Let the profile say where the pass"),
     "age, its command": (_passphrased("#command:x"), "key_missing", BROKEN, "", "Mend the command that the profile"),
-    "age, another phrase": (_passphrased("#env:AGEPW"), "config_drift", BROKEN, "", "The key first: it is broken."),
+    "age, another phrase": (_passphrased("#env:AGEPW"), "config_drift", BROKEN, "", "The key first. Mend it."),
     "a variable that toolsync named": (
         "keyring:k",
         "key_env_empty",
@@ -236,7 +236,7 @@ def test_a_key_is_mended_where_the_profile_takes_it_from(
 ) -> None:
     profile = replace(PROFILE, key=KeyRef.parse(source))
     standing = Standing(is_set=cause != "config_drift", key=lambda: key, variable="OURS", program="demo")
-    found = fix(_effective(), Finding(cause, values={"variable": variable}), profile, standing)
+    found = fix(effective(), Finding(cause, values={"variable": variable}), profile, standing)
     said = str(found.text) if found else ""
     assert said.startswith(expected)
     assert bool(said) == bool(expected)
@@ -253,7 +253,7 @@ def test_the_line_that_sets_the_variable_of_the_key_is_named(tmp_path: Path) -> 
         assert stands.set_at == expected
     profile = replace(PROFILE, key=KeyRef.parse("env:GWK"))
     found = fix(
-        _effective(), Finding("key_invalid"), profile, Standing(is_set=True, set_at="~/.bashrc:2", key=lambda: OWN)
+        effective(), Finding("key_invalid"), profile, Standing(is_set=True, set_at="~/.bashrc:2", key=lambda: OWN)
     )
     assert found is not None
     assert str(found.text).startswith("Set GWK to a key that the gateway takes at ~/.bashrc:2, and open a new terminal")
@@ -265,7 +265,7 @@ def test_what_is_edited_for_all_is_applied_to_all_that_have_it() -> None:
     own = replace(PROFILE, tool={"demo": {"model": "m"}})
     slot = replace(PROFILE, model="other", models={"small": "m"})
     asked = ((model, PROFILE), (url, PROFILE), (model, own), (model, slot))
-    found = [fix(_effective(), finding, profile, standing) for finding, profile in asked]
+    found = [fix(effective(), finding, profile, standing) for finding, profile in asked]
     every = "toolsync apply --tool codex --tool demo"
     assert [str(one.text) for one in found if one] == [
         f"toolsync profile edit work --set model=n && {every}",
@@ -275,29 +275,45 @@ def test_what_is_edited_for_all_is_applied_to_all_that_have_it() -> None:
     ]
 
 
-def test_a_tool_that_needs_consent_is_told_so() -> None:
-    found = fix(_effective(), Finding("config_drift"), PROFILE, Standing(is_set=True, is_agreed=False))
-    assert found is not None
-    assert (str(found.text), found.argv) == (
-        f"{APPLY} --allow-plaintext",
-        ("apply", "--tool", "demo", "--allow-plaintext"),
-    )
-    assert "a copy in its own file" in str(found.why)
-
-
-ELSEWHERE = {
-    "the shell": (Where("environment", "$USE_OTHER"), "unset USE_OTHER"),
-    "a startup file": (Where("environment", "$USE_OTHER", "/h/.bashrc", 3), "Take USE_OTHER out at ~/.bashrc:3, and"),
-    "another file": (Where("local", "env.USE_OTHER", "/h/s.json", 3), "Take the setting out at ~/.bashrc:3: toolsync"),
+NEEDS = {"--allow-plaintext": "it is a copy", "--lose-old-values": "it is lost"}
+APPLIED = {
+    "as it is": (Rehearsal(), APPLY, ()),
+    "with what it needs": (Rehearsal(NEEDS), f"{APPLY} --allow-plaintext --lose-old-values", tuple(NEEDS.values())),
+    "behind what stops it": (
+        Rehearsal({}, "it is held", "Take it out."),
+        f"Take it out. Then run `{APPLY}`.",
+        ("it is held",),
+    ),
+    "in vain": (Rehearsal(is_vain=True), "unset KEY", ()),
 }
 
 
-@pytest.mark.parametrize(("where", "expected"), ELSEWHERE.values(), ids=ELSEWHERE)
-def test_what_toolsync_does_not_set_is_taken_out_at_its_place(where: Where, expected: str) -> None:
-    finding = Finding("base_url_not_honoured", where=where, values={"place": "~/.bashrc:3"})
-    found = fix(_effective(), finding, PROFILE, Standing(is_set=True, writes=False, key=lambda: MISSING))
-    assert str(found.text if found else "").startswith(expected)
+@pytest.mark.parametrize(("rehearsal", "expected", "why"), APPLIED.values(), ids=APPLIED)
+def test_apply_is_printed_as_it_goes_through(rehearsal: Rehearsal, expected: str, why: tuple[str, ...]) -> None:
+    standing = Standing(is_set=True, rehearsal=lambda: rehearsal, taken_out=lambda: Fix("unset KEY"))
+    found = fix(effective(), Finding("config_drift"), PROFILE, standing)
     assert found is not None
+    assert (str(found.text), found.why) == (expected, why)
+    assert found.argv == (tuple(shlex.split(expected)[1:]) if expected.startswith("toolsync") else ())
+
+
+def test_apply_in_a_sentence_has_what_it_needs_too() -> None:
+    standing = Standing(is_set=True, key=lambda: BROKEN, rehearsal=lambda: Rehearsal(NEEDS))
+    shut = fix(effective(), Finding("key_invalid"), replace(PROFILE, key=KeyRef.parse("env:GWK")), standing)
+    where = Where("dotenv", "KEY", "/h/.env", 1)
+    other = fix(effective(), Finding("key_whitespace", where=where), PROFILE, replace(standing, writes=False))
+    for found in (shut, other):
+        assert f"`{APPLY} --allow-plaintext --lose-old-values`" in str(found.text if found else "")
+
+
+@pytest.mark.parametrize("way", [Fix("unset USE_OTHER"), None], ids=["a variable", "a login"])
+def test_what_toolsync_does_not_set_is_taken_out_at_its_place(way: Fix | None) -> None:
+    where = Where("local", "env.USE_OTHER", "/h/s.json", 3)
+    finding = Finding("base_url_not_honoured", where=where, values={"place": "~/s.json:3"})
+    standing = Standing(is_set=True, writes=False, key=lambda: MISSING, taken_out=lambda: way)
+    found = fix(effective(), finding, PROFILE, standing)
+    assert found is not None
+    assert str(found.text).startswith("unset USE_OTHER" if way else "Take the setting out at ~/s.json:3: toolsync")
     assert found.argv == ()
 
 
@@ -318,13 +334,13 @@ def test_a_key_is_put_right_where_toolsync_does_not_write_it(
     where: Where, writes: bool, is_set: bool, expected: str
 ) -> None:
     finding = Finding("key_whitespace", where=where, values={"place": "~/.env:1"})
-    found = fix(_effective(), finding, PROFILE, Standing(is_set=is_set, writes=writes, key=lambda: Secret(KEY)))
+    found = fix(effective(), finding, PROFILE, Standing(is_set=is_set, writes=writes, key=lambda: Secret(KEY)))
     assert str(found.text if found else "").startswith(expected)
 
 
 def test_a_key_that_nobody_knows_to_be_wrong_is_not_replaced() -> None:
     sure, unsure = (
-        fix(_effective(), Finding("key_invalid", certainty), PROFILE, Standing(is_set=True, key=lambda: Secret(KEY)))
+        fix(effective(), Finding("key_invalid", certainty), PROFILE, Standing(is_set=True, key=lambda: Secret(KEY)))
         for certainty in ("likely", "open")
     )
     assert (sure is not None, unsure) == (True, None)
@@ -347,7 +363,7 @@ def test_a_proxy_that_catches_all_is_told_where_it_is_set(
     environ: dict[str, str], where: Where | None, expected: str
 ) -> None:
     finding = Finding("proxy_captures_loopback", values={"place": "HERE"}, where=where)
-    found = fix(_effective("http://127.0.0.1:8080/v1"), finding, PROFILE, Standing(is_set=True, environ=environ))
+    found = fix(effective("http://127.0.0.1:8080/v1"), finding, PROFILE, Standing(is_set=True, environ=environ))
     assert str(found.text if found else "").startswith(expected)
 
 
@@ -374,7 +390,7 @@ LIMITS = {
 def test_a_limit_that_toolsync_does_not_set_is_no_matter_of_the_profile(values: dict[str, str], expected: str) -> None:
     finding = Finding("tool_timeout_too_short", values=values)
     standing = Standing(is_set=True, takes=frozenset())
-    found = fix(_effective("https://gw.example/v1"), finding, PROFILE, standing)
+    found = fix(effective("https://gw.example/v1"), finding, PROFILE, standing)
     assert found is not None
     assert str(found.text).startswith(expected)
     assert found.argv == ()
@@ -446,8 +462,8 @@ def test_a_first_profile_takes_the_key_from_the_variable_that_the_settings_name(
     home = Home(tmp_path, {"MY_KEY": KEY, **own}, profile=None)
     table = '[model_providers.q]\nbase_url = "https://gw.example/v1"\nenv_key = "MY_KEY"\n'
     home.write({".codex/config.toml": f'model = "m"\nmodel_provider = "q"\n{table}'})
-    told = {tool: first_profile(home.look(tool)) for tool in ("codex", "claude-code")}
+    told = {tool: shlex.join(first_profile(home.look(tool))) for tool in ("codex", "claude-code")}
     assert told == {
-        "codex": "toolsync init --base-url https://gw.example/v1 --model m --key-from env:MY_KEY",
-        "claude-code": "toolsync init --base-url https://gw.example --model MODEL",  # `apply` empties that variable
+        "codex": "init --base-url https://gw.example/v1 --model m --key-from env:MY_KEY",
+        "claude-code": "init --base-url https://gw.example",  # `apply` empties that variable, `init` asks
     }

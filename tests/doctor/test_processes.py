@@ -311,6 +311,32 @@ def test_a_key_that_every_user_can_read(
     assert [finding.cause for finding in CHECKS["modes"](open_home.look(demo()))] == expected
 
 
+def test_a_file_is_shut_by_the_command_that_is_printed(open_home: Home) -> None:
+    name = ".demo/it's mine; all of it.json"
+    open_home.write({name: json.dumps({"key": KEY})}, 0o644)
+    tool = demo(DEMO.replace("~/.demo/settings.json", f"~/{name}"))
+    (found,) = CHECKS["modes"](open_home.look(tool))
+    subprocess.run(
+        ["sh", "-c", str(found.fix.text if found.fix else "")], check=True, env={"HOME": str(open_home.home)}
+    )
+    assert list(CHECKS["modes"](open_home.look(tool))) == []
+
+
+def test_git_forgets_a_file_by_the_command_that_is_printed(tmp_path: Path) -> None:
+    needs(shutil.which("git"), "needs git")
+    home = Home(tmp_path, {"PATH": os.environ["PATH"]})
+    home.write({".demo/settings.json": json.dumps({"key": KEY}), ".gitignore": "/.demo/\n"})
+    for words in (["init", "-q"], ["add", "-f", ".demo/settings.json"]):
+        subprocess.run(
+            ["git", *words], check=True, cwd=home.home, env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+        )
+    (found,) = CHECKS["repositories"](home.look(demo()))
+    subprocess.run(
+        ["sh", "-c", str(found.fix.text if found.fix else "")], check=True, cwd=tmp_path, stdout=subprocess.DEVNULL
+    )
+    assert list(CHECKS["repositories"](home.look(demo()))) == []
+
+
 def test_a_key_that_git_would_take_along(tmp_path: Path) -> None:
     needs(shutil.which("git"), "needs git")
     home = Home(tmp_path, {"PATH": os.environ["PATH"]})

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import io
 import json
+import shlex
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,10 @@ from tests.doctor.home import Home
 from tests.doctor.test_checks import cline
 from tests.doctor.test_well import KEY, case, chat, ok
 from toolsync.commands.doctor.diagnosis import Options, doctor
+from toolsync.commands.doctor.mending import Mending
 from toolsync.doctor.look import here
-from toolsync.doctor.model import Diagnosis
-from toolsync.doctor.unasked import why
+from toolsync.doctor.model import Diagnosis, Finding
+from toolsync.doctor.unasked import way_out, why
 from toolsync.probe import talk
 from toolsync.probe.network import Network
 from toolsync.process import Process
@@ -53,33 +55,38 @@ def test_a_key_that_no_profile_lets_go_is_said_to_be_held_back(tmp_path: Path) -
         base = f"http://{stage.listeners.names['main']}"
     assert (said.code, _told(said)["state"]) == (3, "inconclusive")
     command = f"toolsync init --base-url {base} --model demo-model"
-    assert _told(said)["unknown"] == [
-        f"the key was held back: no profile has the address {base}",
-        f"`{command}` makes a profile of it, and then doctor asks with the key",
-    ]
-    assert "toolsync init --base-url" in out
+    assert _told(said)["unknown"] == [f"the key was held back: no profile has the address {base}"]
+    assert (_told(said)["fix"], _told(said)["command"]) == (command, shlex.split(command)[1:])
+    assert f"    → {command}\n" in out
     assert all(KEY not in one.headers.get("authorization", "") for one in said.asked)
 
 
 def test_where_the_key_is_missing_too_it_comes_first(tmp_path: Path) -> None:
-    for vault, expected in ((MemoryVault(), ["The key first: "]), (None, [])):
+    set_first, apply = "toolsync key set work && ", "toolsync apply --tool codex"
+    for vault, expected in ((MemoryVault(), set_first), (None, "")):
         home = Home(tmp_path, vault=vault)
         home.write({".codex/config.toml": ""})
         look = home.look("codex")
-        said = [str(line) for line in why(look, Diagnosis(look.effective, "inconclusive"), lambda _: True)]
-        assert said[0] == "the profile work is not applied to Codex CLI yet: `toolsync apply --tool codex`"
-        assert [line[: len("The key first: ")] for line in said[1:]] == expected
+        one = Diagnosis(look.effective, "inconclusive")
+        assert [str(line) for line in why(look, one)] == ["the profile work is not applied to Codex CLI yet"]
+        found = Mending(look).of(Finding("", fix=way_out(look, one)))
+        assert str(found.text if found else "") == f"{expected}{apply}"
 
 
-@pytest.mark.parametrize(
-    ("has_profile", "expected"),
-    [
-        (True, "the profile work is not applied to Demo Tool yet: `toolsync apply --tool demo --allow-plaintext`"),
-        (False, "Demo Tool has no gateway yet, and there is no profile: `toolsync init` makes one"),
-    ],
-    ids=["a profile that is not applied", "no profile"],
-)
-def test_a_tool_for_which_nothing_is_set_is_not_set_up_yet(tmp_path: Path, has_profile: bool, expected: str) -> None:
+NOT_SET_UP = {
+    "a profile that is not applied": (
+        True,
+        "the profile work is not applied to Demo Tool yet",
+        "toolsync apply --tool demo --allow-plaintext --lose-old-values",
+    ),
+    "no profile": (False, "Demo Tool has no gateway yet, and there is no profile that names one", "toolsync init"),
+}
+
+
+@pytest.mark.parametrize(("has_profile", "expected", "command"), NOT_SET_UP.values(), ids=NOT_SET_UP)
+def test_a_tool_for_which_nothing_is_set_is_not_set_up_yet(
+    tmp_path: Path, has_profile: bool, expected: str, command: str
+) -> None:
     row = case(ok(chat()), others={"vendor": {"type": "closed"}}, wanted_base_url="http://{main}/v1")
     row["config"]["base_url"] = "http://{vendor}/v1"  # the tool's own default
     with realised(tmp_path, row) as stage:
@@ -87,8 +94,9 @@ def test_a_tool_for_which_nothing_is_set_is_not_set_up_yet(tmp_path: Path, has_p
             (stage.config / "profile.toml").unlink()
         said, (_, out, _) = diagnosed(stage), run(stage, "doctor", "demo")
     assert (said.code, said.causes) == (3, [])
-    assert any(line.startswith(expected) for line in _told(said)["unknown"])
-    assert "? Demo Tool: not set up yet" in out
+    assert _told(said)["unknown"][0] == expected
+    assert out.startswith("? Demo Tool: not set up yet\n")
+    assert f"    → {command}\n" in out
 
 
 PATIENCE = {

@@ -124,15 +124,23 @@ def test_what_is_said_of_the_same_place_with_the_same_way_out_is_said_once(tmp_p
     assert any("drifted" in line.text for line in examination_lines(data))
 
 
-def test_a_sentence_that_holds_for_all_is_said_once_and_a_command_for_each(tmp_path: Path) -> None:
+SAID = {
+    "a sentence": ("Start Demo Tool.", []),
+    "a sentence with a command": ("Do it, then `toolsync apply --tool demo`.", ["toolsync apply --tool other"]),
+    "a command": ("toolsync apply --tool demo", ["toolsync apply --tool other"]),
+    "a command for all": ("toolsync key rotate work", []),
+}
+
+
+@pytest.mark.parametrize(("fix", "more"), SAID.values(), ids=SAID)
+def test_what_mends_all_is_said_once_and_a_command_for_each(tmp_path: Path, fix: str, more: list[str]) -> None:
     data, _ = _examined(tmp_path, ROWS["no-version"])
     (one,) = data["tools"]
-    for fix, expected in (("Start Demo Tool.", 1), ("Do it, and `toolsync apply --tool demo`.", 2)):
-        findings = [{**one["findings"][0], "fix": fix}]
-        other = [{**findings[0], "fix": fix.replace("Demo Tool", "Other").replace("demo", "other")}]
-        tools = [{**one, "findings": findings}, {**one, "tool": "other", "called": "Other", "findings": other}]
-        said = [line.text for line in examination_lines({**data, "is_detailed": False, "tools": tools})]
-        assert sum(line.startswith("    → ") for line in said) == expected, said
+    findings = [{**one["findings"][0], "fix": fix}]
+    other = [{**findings[0], "fix": fix.replace("Demo Tool", "Other").replace("demo", "other")}]
+    tools = [{**one, "findings": findings}, {**one, "tool": "other", "called": "Other", "findings": other}]
+    said = [line.text for line in examination_lines({**data, "is_detailed": False, "tools": tools})]
+    assert [line[6:] for line in said if line.startswith("    → ")] == [fix, *more]
 
 
 def test_programs_of_which_nobody_can_tell_are_told_together(tmp_path: Path) -> None:

@@ -14,7 +14,8 @@ from toolsync import render
 from toolsync.cli.context import Json, Language, Yes, confirmed, run, show
 from toolsync.errors import DeclinedError, ToolsyncError, UsageError
 from toolsync.render import screen
-from toolsync.result import DONE, Message, Result
+from toolsync.result import DONE, REFUSED, Message, Result
+from toolsync.value import frozen
 
 if TYPE_CHECKING:
     from toolsync.causes import Language as Spoken
@@ -25,8 +26,8 @@ Words = list[str]
 """One command line, behind `toolsync`."""
 Chain = list[Words]
 
-_MOST_ROUNDS = 3
-"""Chains: one more for a second and a third thing that is wrong."""
+_MOST_ROUNDS = 12
+"""Chains: commands that lead to ever new ones have an end."""
 
 
 @app.command()
@@ -73,67 +74,86 @@ def doctor(
     mended = _mended(context, look, spoken, yes=yes)
     if client:
         proven = look(is_client=True)
-        data = {**proven.data, "fixed": mended.data["fixed"]}
-        mended = replace(proven, data=data, messages=(*proven.messages, *mended.messages))
-    show(mended)
+        data = {**proven.data, "fixed": mended.result.data["fixed"]}
+        show(replace(proven, data=data, messages=(*proven.messages, *mended.messages)))
+    elif mended.is_shown:
+        run.exit_code = mended.result.exit_code
+        screen.stdout().show(render.message_lines(mended.messages, spoken))
+    else:
+        show(replace(mended.result, messages=(*mended.result.messages, *mended.messages)))
 
 
-def _mended(context: typer.Context, look: Callable[[], Result], spoken: Spoken, *, yes: bool) -> Result:
+@frozen
+class _Mended:
+    """What is left.
+
+    Attributes:
+        result: the last look.
+        messages: what came of what was run.
+        is_shown: whether people have seen that look.
+    """
+
+    result: Result
+    messages: tuple[Message, ...]
+    is_shown: bool
+
+
+def _mended(context: typer.Context, look: Callable[[], Result], spoken: Spoken, *, yes: bool) -> _Mended:
     """What is found, mended as far as commands of ours can, and looked at again; and what is left then."""
     from toolsync.causes import words
     from toolsync.doctor.command import spelled
 
-    found, tried, done = look(), list[Chain](), list[Words]()
-    stopped: Message | None = None
-    while len(tried) < _MOST_ROUNDS and stopped is None:
+    found, tried, done, stopped = look(), list[Chain](), list[Words](), list[Message]()
+    is_shown = False
+    while len(tried) < _MOST_ROUNDS:
         chain = next((one for one in _chains(found) if one not in tried), None)
         if chain is None:
             break
-        if not run.json:
+        tried.append(chain)
+        if not is_shown and not run.json:
             screen.stdout().show(render.lines(found))
+            is_shown = True
         question = words(spoken)["doctor"]["run"].format(command=" && ".join(map(spelled, chain)))
         if not yes and not confirmed(question):
-            return _with_fixed(found, done)
-        tried.append(chain)
-        stopped = _run_all(context, chain, done, spoken, is_asked=not yes)
-        found = look()
-    return _with_fixed(found, done, tuple(_left(found, done, stopped, spoken)))
+            continue
+        before = len(done)
+        stopped += _run_all(context, chain, done, spoken, is_asked=not yes)
+        if len(done) > before:
+            found, is_shown = look(), False
+    data = {**found.data, "fixed": [{"command": one} for one in done]}
+    messages = (*stopped, *_left(found, tried, done, spoken))
+    return _Mended(replace(found, data=data), messages, is_shown)
 
 
-def _with_fixed(found: Result, fixed: Sequence[Words], messages: tuple[Message, ...] = ()) -> Result:
-    data = {**found.data, "fixed": [{"command": one} for one in fixed]}
-    return replace(found, data=data, messages=(*found.messages, *messages))
-
-
-def _left(found: Result, done: Sequence[Words], stopped: Message | None, spoken: Spoken) -> Iterator[Message]:
+def _left(found: Result, tried: Sequence[Chain], done: Sequence[Words], spoken: Spoken) -> Iterator[Message]:
     """What came of it."""
     from toolsync.sentence import say, tell
 
-    if stopped is not None:
-        yield stopped
     count = str(len(done))
-    if found.exit_code == DONE:
-        if done:
-            yield Message("note", tell(say("fix_done", count=count), spoken))
+    if done and found.exit_code == DONE:
+        yield Message("note", tell(say("fix_done", count=count), spoken))
     elif done:
         yield Message("note", tell(say("fix_left", count=count), spoken))
-    else:
+    elif not tried and found.exit_code != DONE:
         yield Message("note", tell(say("fix_nothing"), spoken))
 
 
 def _chains(found: Result) -> Iterator[Chain]:
-    """The commands of each primary finding that has some; a key is asked for where somebody is there to type it."""
-    for tool in found.data["tools"]:
-        first = tool["findings"][0] if tool["findings"] else None
-        if first is None or not first["command"] or tool["state"] == "healthy":
-            continue
-        if first["command"][0] != "key" or run.session().is_interactive:
-            yield [first["command"], *first["then"]]
+    """The commands that are printed, those of primary findings first."""
+    wrong = [tool for tool in found.data["tools"] if tool["state"] != "healthy"]
+    firsts = [(tool["findings"] or [tool])[0] for tool in wrong]
+    for one in (*firsts, *(finding for tool in wrong for finding in tool["findings"][1:])):
+        if one["command"] and (one["command"][0] not in _ASKING or run.session().is_interactive):
+            yield [one["command"], *one["then"]]
+
+
+_ASKING = {"key", "init"}
+"""Commands that ask for a key, or a name: somebody must be there to type it."""
 
 
 def _run_all(
     context: typer.Context, chain: Chain, done: list[Words], spoken: Spoken, *, is_asked: bool
-) -> Message | None:
+) -> Iterator[Message]:
     """The chain up to what fails, which is said."""
     from toolsync.doctor.command import spelled
     from toolsync.sentence import reported, say, tell
@@ -144,21 +164,26 @@ def _run_all(
             _run(context, command, is_asked=is_asked)
         except ToolsyncError as error:
             text = tell(say("fix_stopped", command=spelled(command), reason=reported(error.message)), spoken)
-            return Message("problem", text, tell(reported(error.hint), spoken))
-        done.append(command)
+            yield Message("problem", text, tell(reported(error.hint), spoken))
+            return
+        if run.exit_code != REFUSED:
+            done.append(command)
         if run.exit_code != DONE:  # it has said why itself
-            return None
-    return None
+            return
 
 
 def _run(context: typer.Context, command: Words, *, is_asked: bool) -> None:
     """One of our own command lines, in this run; what it shows is no part of our JSON.
 
-    The person was asked about the command line as it was shown; without that, `--yes` is no consent to a copy.
+    The person was asked about the command line as it was shown; without that, `--yes` is no such consent.
     """
     tree: Any = context.find_root().command
     before = ["--config", str(run.config)] if run.config else []
-    words = command if is_asked else [word for word in command if word != "--allow-plaintext"]
+    words = command if is_asked else [word for word in command if word not in _CONSENT]
     after = ["--yes"] if command[0] == "apply" or command[:2] == ["key", "rotate"] else []
     with redirect_stdout(io.StringIO()) if run.json else nullcontext():
         tree.main(args=[*before, *words, *after], prog_name="toolsync", standalone_mode=False)
+
+
+_CONSENT = {"--allow-plaintext", "--lose-old-values"}
+"""To a copy of the key in clear; to the loss of what `undo` could not bring back."""

@@ -102,13 +102,13 @@ class Fix:
         text: the commands as a person types them, or a sentence where no command can do it.
         argv: the words behind `toolsync`, where it is a command of ours that `--fix` may run; else empty.
         then: those of the commands after it, without which the first one mends nothing.
-        why: what a person should know before; evidence beside what the finding shows.
+        why: what a person should know before, in lines; evidence beside what the finding shows.
     """
 
     text: Text
     argv: tuple[str, ...] = ()
     then: tuple[tuple[str, ...], ...] = ()
-    why: Text | None = None
+    why: tuple[Text, ...] = ()
 
 
 @frozen

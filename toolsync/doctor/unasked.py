@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from toolsync.address import origin
 from toolsync.doctor.checks.saying import address, same
-from toolsync.doctor.command import applied, spelled
+from toolsync.doctor.command import Words, applied, commands
 from toolsync.doctor.look import Look
-from toolsync.doctor.model import Diagnosis, Finding
-from toolsync.errors import ProfileError, SecretError
-from toolsync.sentence import Text, reported, say
+from toolsync.doctor.model import Diagnosis, Finding, Fix
+from toolsync.errors import ProfileError
+from toolsync.sentence import Text, say
 from toolsync.trace import variables_of
 
 
@@ -30,54 +30,57 @@ def is_unset(look: Look, offline: Sequence[Finding]) -> bool:
     return is_default and not is_wanted and not any(one.severity == "error" for one in offline)
 
 
-def why(look: Look, one: Diagnosis, is_agreed: Callable[[Look], bool]) -> Iterator[Text]:
-    """Why nobody can tell, and what would let doctor tell; nothing where somebody can, or where that is no reason.
+def why(look: Look, one: Diagnosis) -> Iterator[Text]:
+    """Why nobody can tell; nothing where somebody can, or where that is no reason.
 
     Args:
         look: the program.
         one: what is said of it.
-        is_agreed: whether `apply` may set a tool without being told that its file may hold a copy of the key.
     """
     if one.state != "inconclusive" or one.findings:
         return
+    profile = look.world.profile
     if is_unset(look, one.findings):
-        profile = look.world.profile
-        if look.world.fault is not None:
-            yield say("mend_profile")
-        elif profile is None:
+        if profile is not None:
+            yield say("unset_by_profile", called=look.called, profile=profile.name)
+        elif look.world.fault is None:
             yield say("unset_without_profile", called=look.called)
-        else:
-            may_set = is_agreed(look)
-            command = spelled([*applied(look.tool.name), *([] if may_set else ["--allow-plaintext"])])
-            yield say("unset_by_profile", called=look.called, profile=profile.name, command=command)
-            if not may_set:
-                yield say("needs_consent", called=look.called)
-            own = look.world.key
-            if isinstance(own, SecretError):  # `apply` would only ask for it
-                yield say("key_first", reason=reported(own.message), hint=reported(own.hint))
     elif _is_held_back(look):
-        shown = str(address(look.effective.base_url))
-        yield say("key_kept", address=shown)
-        if not look.world.profiles and look.world.fault is None:
-            yield say("key_let_go", command=first_profile(look))
+        yield say("key_kept", address=address(look.effective.base_url))
 
 
-def first_profile(look: Look, found: str = "") -> str:
-    """The command that makes a profile of what the program has, for somebody who has none.
+def way_out(look: Look, one: Diagnosis) -> Fix | None:
+    """What would let doctor tell; None where nothing of ours would.
+
+    Args:
+        look: the program.
+        one: what is said of it.
+    """
+    if one.state != "inconclusive" or one.findings:
+        return None
+    is_first = not look.world.profiles and look.world.fault is None
+    if is_unset(look, one.findings):
+        return commands(("init",) if is_first else applied(look.tool.name))
+    return commands(first_profile(look)) if is_first and _is_held_back(look) else None
+
+
+def first_profile(look: Look, found: str = "") -> Words:
+    """The command that makes a profile of what the program has, for somebody who has none; it asks for the rest.
 
     Args:
         look: the program.
         found: the address at which the gateway answers, where that is another one.
     """
     effective = look.effective
-    words = ["init", "--base-url", found or str(address(effective.base_url)), "--model", effective.model or "MODEL"]
+    words = ["init", "--base-url", found or str(address(effective.base_url))]
+    words += ["--model", effective.model] if effective.model else []
     for one in effective.credentials:
         name = one.where.slot.removeprefix("$")
         # what the tool takes by itself is emptied for it by `apply`, and then a command that it runs has it no more
         if name != one.where.slot and name not in variables_of(look.tool, look.reader, one.question):
             words += ["--key-from", f"env:{name}"]
             break
-    return spelled(words)
+    return tuple(words)
 
 
 def _is_held_back(look: Look) -> bool:

@@ -19,6 +19,9 @@ _SLOW_MS = 10_000
 _MOST_EVIDENCE = 6
 """Lines of evidence that are shown; `--json` has all."""
 
+_LAST = 2
+"""Of those."""
+
 _LONG = 50
 """Characters of an answer that are not read twice."""
 
@@ -43,7 +46,8 @@ def _alike(tools: Sequence[Data]) -> Iterable[Sequence[Data]]:
     """The programs, those together that the same thing mends at the same gateway; by the first of each."""
     found: dict[object, list[Data]] = {}
     for index, one in enumerate(tools):
-        is_single = not (one["findings"] or one["asked"]) or one["state"] == "healthy" or one["client"] is not None
+        is_told = one["findings"] or one["asked"] or one["fix"]
+        is_single = not is_told or one["state"] == "healthy" or one["client"] is not None
         found.setdefault(index if is_single else _trouble(one), []).append(one)
     return found.values()
 
@@ -51,8 +55,9 @@ def _alike(tools: Sequence[Data]) -> Iterable[Sequence[Data]]:
 def _trouble(one: Data) -> object:
     """What is wrong with it, and with others that say the same."""
     if not one["findings"]:
-        lines = [re.sub(r"\S+://\S+", "…", line) for line in (*one["asked"], *one["unknown"])]
-        return urlsplit(one["request"]["url"]).netloc, *lines
+        told = (*one["asked"], *one["unknown"], one["fix"])
+        lines = [re.sub(r"\S+://\S+", "…", _general(line, one)) for line in told]
+        return urlsplit(one["request"]["url"]).netloc if one["asked"] else "", *lines
     first = one["findings"][0]
     return first["cause"], first["certainty"], urlsplit(one["request"]["url"]).netloc, _general(first["fix"], one)
 
@@ -63,34 +68,39 @@ def _general(fix: str, one: Data) -> str:
     return re.sub(r"exec -- \S+?`", "exec -- …`", general)
 
 
-def _is_for_one(one: Data) -> bool:
-    """Whether what mends it is a command for this tool, which that of another one is not."""
-    return f"--tool {one['tool']}" in one["findings"][0]["fix"]
-
-
 def _program(one: Data, alike: Sequence[Data], words: Data, excluded: str) -> Iterator[Line]:
-    findings = one["findings"]
     if one["state"] == "healthy":
         yield Line(f"✓ {one['called']}: {_well(one, words)}", "good")
-        yield from (_said(_named(finding, words)) for finding in findings)
-        return
-    mark, style = {"problem": ("✗", "bad"), "warning": ("!", "look")}.get(one["state"], ("?", "look"))
-    if not findings:
-        is_clients = one["state"] == "problem"
-        unknown = "inconclusive" if one["asked"] or not one["unknown"] else "unset"
-        yield Line(f"{mark} {one['called']}: {words['client' if is_clients else unknown]}", style)
-        yield from map(_said, one["asked"][: 0 if is_clients else _MOST_EVIDENCE])
-        yield from map(_said, one["unknown"])
-        if alike:
-            yield Line(f"  {words['same']}: {', '.join(other['called'] for other in alike)}", style)
-        return
-    primary, *others = findings
+        yield from (_said(_named(finding, words)) for finding in one["findings"])
+    elif one["findings"]:
+        yield from _wrong(one, alike, words, excluded)
+    else:
+        yield from _untold(one, alike, words)
+
+
+_MARKS = {"problem": ("✗", "bad"), "warning": ("!", "look"), "inconclusive": ("?", "look")}
+
+
+def _untold(one: Data, alike: Sequence[Data], words: Data) -> Iterator[Line]:
+    """A program of which nobody can tell, or nobody but itself."""
+    mark, style = _MARKS[one["state"]]
+    is_clients = one["state"] == "problem"
+    is_unset = not one["asked"] and (one["unknown"] or one["fix"])
+    told = "client" if is_clients else "unset" if is_unset else "inconclusive"
+    yield Line(f"{mark} {one['called']}: {words[told]}", style)
+    yield from map(_said, one["asked"][: 0 if is_clients else _MOST_EVIDENCE])
+    yield from map(_said, one["unknown"])
+    if one["fix"]:
+        yield _way_out(one["fix"])
+    yield from _same(alike, one["fix"], words, style)
+
+
+def _wrong(one: Data, alike: Sequence[Data], words: Data, excluded: str) -> Iterator[Line]:
+    mark, style = _MARKS[one["state"]]
+    primary, *others = one["findings"]
     yield Line(f"{mark} {one['called']}: {_named(primary, words)}", style)
     yield from _finding(primary, words, excluded)
-    fixes = dict.fromkeys(other["findings"][0]["fix"] for other in alike if _is_for_one(other))
-    yield from (_way_out(fix) for fix in fixes if fix not in ("", primary["fix"]))
-    if alike:
-        yield Line(f"  {words['same']}: {', '.join(other['called'] for other in alike)}", style)
+    yield from _same(alike, primary["fix"], words, style)
     for finding in others:
         if (finding["where"], finding["fix"]) != (primary["where"], primary["fix"] or None):
             yield from _further(finding, words)
@@ -98,6 +108,21 @@ def _program(one: Data, alike: Sequence[Data], words: Data, excluded: str) -> It
         for finding in other["findings"][1:]:
             if finding not in others:
                 yield from _further(finding, words, other["called"])
+
+
+def _same(alike: Sequence[Data], fix: str, words: Data, style: str) -> Iterator[Line]:
+    """The programs of which the same is to be said, and the commands that mend them, where each has one of its own."""
+    own = dict.fromkeys(command for one in alike if (command := _own_command(one)))
+    yield from (_way_out(command) for command in own if command != fix and f"`{command}`" not in fix)
+    if alike:
+        yield Line(f"  {words['same']}: {', '.join(other['called'] for other in alike)}", style)
+
+
+def _own_command(one: Data) -> str:
+    """The command for this tool alone that mends it, or that is a part of the sentence which says what does."""
+    first, *_ = one["findings"] or [one]
+    said = [first["fix"]] if _is_command(first["fix"]) else re.findall("`([^`]+)`", first["fix"])
+    return next((command for command in said if f"--tool {one['tool']}" in command), "")
 
 
 def _further(finding: Data, words: Data, called: str = "") -> Iterator[Line]:
@@ -138,8 +163,8 @@ def _excluded(one: Data, words: Data, language: Language) -> str:
 
 def _finding(finding: Data, words: Data, excluded: str = "") -> Iterator[Line]:
     where, evidence = finding["where"], finding["evidence"]
-    if len(evidence) > _MOST_EVIDENCE:  # the last line says what the way out needs
-        evidence = [*evidence[: _MOST_EVIDENCE - 1], evidence[-1]]
+    if len(evidence) > _MOST_EVIDENCE:  # the last lines say what the way out needs
+        evidence = [*evidence[: _MOST_EVIDENCE - _LAST], *evidence[-_LAST:]]
     if where is not None and not any(line.startswith(_place(where)) for line in evidence):
         yield _said(f"{words['where']}: {_place(where)}")
     yield from map(_said, _once(evidence, words))
@@ -166,8 +191,11 @@ def _said(text: str, style: str = "") -> Line:
 
 def _way_out(text: str) -> Line:
     """What mends it; a command stays on one line, for it is copied."""
-    is_command = not text.endswith((".", "。"))
-    return Line(f"    → {text}", "place") if is_command else sentence(f"    → {text}", "place", indent=6)
+    return Line(f"    → {text}", "place") if _is_command(text) else sentence(f"    → {text}", "place", indent=6)
+
+
+def _is_command(text: str) -> bool:
+    return not text.endswith((".", "。"))
 
 
 def _place(where: Data) -> str:

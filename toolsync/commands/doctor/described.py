@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from toolsync.causes import Language, named
@@ -11,13 +12,14 @@ from toolsync.doctor.checks import saying
 from toolsync.doctor.diagnosis import Probed
 from toolsync.doctor.layers import Standing
 from toolsync.doctor.look import Look
-from toolsync.doctor.model import Credential, Diagnosis, Effective, Finding, Where
-from toolsync.doctor.unasked import why
+from toolsync.doctor.model import Credential, Diagnosis, Effective, Finding, Fix, Where
+from toolsync.doctor.unasked import way_out, why
 from toolsync.masking import fingerprint
 from toolsync.sentence import tell
 from toolsync.session import Session
 
 if TYPE_CHECKING:
+    from toolsync.commands.doctor.mending import Mending
     from toolsync.commands.doctor.proving import Proof
     from toolsync.probe.exchange import Exchange
 
@@ -35,6 +37,8 @@ def program(
         proof: what became of asking the program itself; None where it was not to be asked.
     """
     effective, session = one.effective, look.world.session
+    mends, unknown = _mends(look), way_out(look, one)
+    fix = mends(Finding("", fix=unknown), "") if unknown is not None else None
     exchanges = probed.inquiry.exchanges if probed is not None and probed.inquiry is not None else ()
     return {
         "tool": effective.tool,
@@ -42,20 +46,39 @@ def program(
         "called": effective.called,
         "state": proof.state if proof is not None else one.state,
         "request": _asked(look),
-        "findings": [_finding(look, finding, language) for finding in one.findings],
+        "findings": [_finding(look, finding, mends, language) for finding in one.findings],
         "ruled_out": list(one.ruled_out),
         "answered": _answered(effective, exchanges),
         "asked": [_open(tell(exchange.line, language)) for exchange in exchanges],
-        "unknown": [_open(tell(line, language)) for line in why(look, one, _is_agreed)],
+        "unknown": [_open(tell(line, language)) for line in (*why(look, one), *(fix.why if fix else ()))],
+        **_way_out(fix, language),
         "layers": [_layer(standing, session) for standing in look.standings()],
         "client": _proven(proof, look, language) if proof is not None else None,
     }
 
 
-def _is_agreed(look: Look) -> bool:
-    from toolsync.commands.doctor.standing import is_agreed  # see `_finding`
+Mends = Callable[[Finding, str], Fix | None]
 
-    return is_agreed(look)
+
+def _mends(look: Look) -> Mends:
+    """What mends a finding; by what fills templates, which is loaded with the first one, for most programs are well."""
+
+    @cache
+    def mending() -> Mending:
+        from toolsync.commands.doctor.mending import Mending
+
+        return Mending(look)
+
+    return lambda finding, remedy: mending().of(finding, remedy)
+
+
+def _way_out(fix: Fix | None, language: Language) -> dict[str, Any]:
+    """What mends it, for people and as commands; where there is no command, for people alone."""
+    return {
+        "fix": tell(fix.text, language) if fix is not None else "",
+        "command": list(fix.argv) if fix is not None else [],
+        "then": [list(words) for words in fix.then] if fix is not None else [],
+    }
 
 
 def _proven(proof: Proof, look: Look, language: Language) -> dict[str, Any]:
@@ -99,13 +122,11 @@ def _where(where: Where, look: Look) -> dict[str, Any]:
     return {"layer": where.layer, "slot": _open(saying.slot(look, where)), "file": file, "line": where.line}
 
 
-def _finding(look: Look, finding: Finding, language: Language) -> dict[str, Any]:
-    from toolsync.commands.doctor.mending import mended  # it brings what fills templates, and most programs are well
-
+def _finding(look: Look, finding: Finding, mends: Mends, language: Language) -> dict[str, Any]:
     values = {**saying.values(look, finding.where), **finding.values}
     cause = named(finding.cause, language).filled({name: tell(value, language) for name, value in values.items()})
-    fix = mended(look, replace(finding, values=values), cause.remedy)
-    evidence = (*finding.evidence, *((fix.why,) if fix is not None and fix.why is not None else ()))
+    fix = mends(replace(finding, values=values), cause.remedy)
+    evidence = (*finding.evidence, *(fix.why if fix is not None else ()))
     return {
         "cause": finding.cause,
         "severity": finding.severity,
@@ -115,9 +136,7 @@ def _finding(look: Look, finding: Finding, language: Language) -> dict[str, Any]
         "evidence": list(dict.fromkeys(_open(tell(line, language)) for line in evidence)),
         "where": _where(finding.where, look) if finding.where is not None else None,
         "remedy": cause.remedy,
-        "fix": tell(fix.text, language) if fix is not None else "",
-        "command": list(fix.argv) if fix is not None else [],
-        "then": [list(words) for words in fix.then] if fix is not None else [],
+        **_way_out(fix, language),
     }
 
 

@@ -2,41 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from toolsync import registry
 from toolsync.commands.environment.variables import by_variable
 from toolsync.commands.keys.holders import applied
 from toolsync.doctor.checks import saying
+from toolsync.doctor.command import spelled
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Finding, Where
 from toolsync.doctor.remedy import OF_ADDRESS, is_about_key
-from toolsync.doctor.remedy.standing import Standing
+from toolsync.doctor.remedy.standing import Rehearsal, Standing
+from toolsync.doctor.removal import removal
 from toolsync.doctor.unasked import first_profile
 from toolsync.document import KeyPath, parse_path
 from toolsync.errors import ToolsyncError
 from toolsync.overlay import facts_named
-from toolsync.planning.delivery import ways
 from toolsync.profile import Profile
 from toolsync.trace import path_of
 
 
-def standing(look: Look, finding: Finding) -> Standing:
-    """How the tool stands to its profile, where the finding is what is to be mended."""
+def standing(look: Look, finding: Finding, rehearsal: Callable[[], Rehearsal] = Rehearsal) -> Standing:
+    """How the tool stands to its profile, where the finding is what is to be mended.
+
+    Args:
+        look: the program.
+        finding: what is wrong with it.
+        rehearsal: plans an `apply` for the tool; by default it goes through.
+    """
     profile, address = look.world.profile, str(finding.values.get("address", ""))
     has_profile = bool(look.world.profiles) or look.world.fault is not None
     return Standing(
         is_set=_is_set(look, finding.cause),
         takes=frozenset(name for row in look.tool.files for name in facts_named(row.document.data)),
         writes=_writes(look, finding.where),
-        is_agreed=is_agreed(look),
         tools=_tools(look, profile) if profile is not None else (),
         variable=_variable(look, profile) if profile is not None else "",
         program=next(iter(look.tool.commands), ""),
         environ=look.environ,
         set_at=_set_at(look, profile) if profile is not None and profile.key.kind == "env" else "",
-        begin="" if has_profile else first_profile(look, address),
+        begin="" if has_profile else spelled(first_profile(look, address)),
         key=lambda: look.world.key,
+        taken_out=lambda: removal(look, finding.where) if finding.where is not None else None,
+        rehearsal=rehearsal,
     )
 
 
@@ -91,17 +99,6 @@ def _of_key(look: Look, overlay: str) -> Iterator[KeyPath]:
             value = row.document.get(path)
             if isinstance(value, str) and value.startswith("<key_"):
                 yield path
-
-
-def is_agreed(look: Look) -> bool:
-    """Whether the tool's file may hold a copy of the key, or holds none."""
-    profile = look.world.profile
-    if profile is None or profile.plaintext != "ask" or look.world.memory.copies.get(look.tool.name) == profile.name:
-        return True
-    try:
-        return next(iter(ways(look.tool, profile)), "") != "plaintext"
-    except ToolsyncError:  # a way that the tool does not have, which `apply` says
-        return True
 
 
 def _tools(look: Look, profile: Profile) -> tuple[str, ...]:

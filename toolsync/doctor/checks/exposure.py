@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import stat
 import sys
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from toolsync.doctor.look import Look
 from toolsync.doctor.model import Credential, Finding, Fix
 from toolsync.doctor.references import stray
 from toolsync.errors import ToolsyncError
+from toolsync.gitguard import Verdict
 from toolsync.masking import is_reference
 from toolsync.sentence import say
 
@@ -26,9 +28,14 @@ def modes(look: Look) -> Iterator[Finding]:
         path = Path(credential.where.file)
         if _is_open(path):
             line = say("readable_by_all", place=place(look, credential.where))
-            shown = look.world.session.shown(path)
-            fix = Fix(f"chmod 600 {shown}")
+            fix = Fix(f"chmod 600 {_typed(look, path)}")
             yield Finding("key_file_readable", "sure", (line,), values(look, credential.where), credential.where, fix)
+
+
+def _typed(look: Look, path: Path) -> str:
+    """The file as one word of a shell, which puts the home folder in the place of `~` only where that is not quoted."""
+    home, sign, inside = look.world.session.shown(path).partition("~/")
+    return f"~/{shlex.quote(inside)}" if sign and not home else shlex.quote(str(path))
 
 
 def _in_files(look: Look) -> Iterator[Credential]:
@@ -75,7 +82,18 @@ def repositories(look: Look) -> Iterator[Finding]:
         if what is None:
             continue
         line = say("key_in_clear", place=place(look, credential.where), what=what)
-        yield Finding("key_in_git", "sure", (line,), values(look, credential.where), credential.where)
+        found = values(look, credential.where)
+        yield Finding("key_in_git", "sure", (line,), found, credential.where, _forgotten(verdict))
+
+
+def _forgotten(verdict: Verdict) -> Fix | None:
+    """What makes git or chezmoi forget the file, which stays; None where it only has to be ignored."""
+    if verdict.state == "copied":
+        return Fix(shlex.join(["chezmoi", "forget", str(verdict.file)]), why=(say("renew_committed"),))
+    if verdict.state != "tracked" or verdict.tree is None:
+        return None
+    command = shlex.join(["git", *verdict.tree.git_options, "rm", "--cached", "--", str(verdict.file)])
+    return Fix(command, why=(say("renew_committed"),))
 
 
 _GIT = {"tracked": say("git_tracks"), "exposed": say("git_takes"), "copied": say("chezmoi_copies")}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from toolsync.doctor.command import applied, commands, spelled
 from toolsync.doctor.model import Effective, Finding, Fix
 from toolsync.doctor.remedy import key, setting
+from toolsync.doctor.remedy.applying import as_it_runs
 from toolsync.doctor.remedy.standing import Change, Standing
 from toolsync.errors import SecretError
 from toolsync.profile import Profile
@@ -34,7 +34,7 @@ def fix(effective: Effective, finding: Finding, profile: Profile | None, standin
     own = standing.key() if found.argv[0] == "apply" else None
     if isinstance(own, SecretError):
         found = key.way_to(effective, profile, standing, own)
-    return found if standing.is_agreed else _agreeing(effective, found)
+    return as_it_runs(found, standing) or standing.taken_out()
 
 
 def _found(effective: Effective, finding: Finding, profile: Profile | None, standing: Standing) -> Fix | None:
@@ -47,7 +47,7 @@ def _found(effective: Effective, finding: Finding, profile: Profile | None, stan
     if change is None:
         return None
     if is_about_key(finding.cause) and _is_elsewhere(finding, standing):
-        command = spelled(applied(effective.tool))
+        command = spelled((*applied(effective.tool), *standing.rehearsal().options))
         return Fix(say("mend_there", place=finding.values.get("place", ""), command=command))
     if not standing.is_set and change not in (setting.outside, key.top_up):
         return commands(applied(effective.tool))
@@ -73,16 +73,6 @@ def _is_elsewhere(finding: Finding, standing: Standing) -> bool:
     return where is not None and bool(where.file) and where.layer != "environment" and not standing.writes
 
 
-def _agreeing(effective: Effective, found: Fix) -> Fix:
-    """The same with the consent without which the tool would be passed over, and what that means."""
-    chain = [
-        (*words, "--allow-plaintext") if words[0] == "apply" else words for words in (found.argv, *found.then) if words
-    ]
-    if not any(words[0] == "apply" for words in chain):
-        return found
-    return replace(commands(*chain), why=say("needs_consent", called=effective.called))
-
-
 _OF_KEY = frozenset(
     {
         *("key_invalid", "key_missing", "key_expired", "key_disabled", "key_wrong_provider", "key_malformed"),
@@ -99,7 +89,13 @@ _CHANGES: Mapping[str, Change] = {
         ),
         setting.address,
     ),
-    **dict.fromkeys(("config_wrong_file", "config_drift", "config_incomplete"), setting.again),
+    **dict.fromkeys(
+        (
+            *("config_wrong_file", "config_drift", "config_incomplete", "project_config_ignored", "gui_env_missing"),
+            *("key_wrong_header", "key_not_approved", "key_in_git", "auth_conflict_both_set", "foreign_credential"),
+        ),
+        setting.again,
+    ),
     **dict.fromkeys(("connection_refused", "dns_failure", "url_redirect"), setting.only_again),
     "base_url_not_honoured": setting.outside,
     "scheme_mismatch": setting.other_scheme,
@@ -111,6 +107,7 @@ _CHANGES: Mapping[str, Change] = {
     "tool_timeout_too_short": setting.timeout,
     "timeout_unit": setting.timeout,
     "proxy_captures_loopback": setting.exempt,
+    "stream_not_sse": setting.unstreamed,
 }
 """What mends each cause. A redirect's new place is not taken: who answers there is for people to judge."""
 

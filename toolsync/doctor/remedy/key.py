@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shlex
 
-from toolsync.doctor.command import applied, commands, spelled
+from toolsync.doctor.command import applied, commands
 from toolsync.doctor.model import Effective, Finding, Fix
+from toolsync.doctor.remedy.applying import then_applied
 from toolsync.doctor.remedy.standing import Standing
 from toolsync.errors import KeyMissingError, SecretError
 from toolsync.keyref import KeyRef
@@ -53,8 +54,8 @@ def way_to(effective: Effective, profile: Profile, standing: Standing, error: Se
         return _replaced(effective, profile, standing, is_there=False)
     first = _sourced(effective, profile, standing, error)
     if _is_asked_for(effective) or standing.variable:
-        return Fix(first, why=reported(error.message))
-    return Fix(say("and_then", first=first, command=spelled(applied(effective.tool))), why=reported(error.message))
+        return Fix(first, why=(reported(error.message),))
+    return then_applied(first, effective, standing, reported(error.message))
 
 
 def _replaced(effective: Effective, profile: Profile, standing: Standing, *, is_there: bool) -> Fix:
@@ -74,7 +75,7 @@ def _replaced(effective: Effective, profile: Profile, standing: Standing, *, is_
         else say("replace_in_variable", variable=reference.name),
         "systemd": say("replace_in_credential", credential=reference.name),
     }.get(reference.kind) or say("replace_behind_command")
-    return Fix(there) if is_asked_for else Fix(say("and_then", first=there, command=spelled(applied(effective.tool))))
+    return Fix(there) if is_asked_for else then_applied(there, effective, standing)
 
 
 def _is_asked_for(effective: Effective) -> bool:
@@ -91,7 +92,7 @@ def _sourced(effective: Effective, profile: Profile, standing: Standing, error: 
         return say("set_variable", variable=reference.name, called=effective.called, program=program)
     if reference.kind == "command":
         return say("mend_command", profile=profile.name)
-    return say("key_first", reason=reported(error.message), hint=reported(error.hint))
+    return _first(error)
 
 
 def _passphrase(profile: Profile, error: SecretError) -> Text:
@@ -102,9 +103,14 @@ def _passphrase(profile: Profile, error: SecretError) -> Text:
         return say("say_passphrase", command=f"toolsync profile edit {profile.name} --set {setting}")
     source = KeyRef.parse(inner)
     if not isinstance(error, KeyMissingError) and source.kind == "env":
-        return say("key_first", reason=reported(error.message), hint=reported(error.hint))
+        return _first(error)
     if source.kind == "env":
         return say("set_passphrase", variable=source.name)
     if source.kind == "command":
         return say("mend_command", profile=profile.name)
-    return say("key_first", reason=reported(error.message), hint=reported(error.hint))
+    return _first(error)
+
+
+def _first(error: SecretError) -> Text:
+    """What a person does about the place that the key is kept in; why is evidence."""
+    return say("key_first", hint=reported(error.hint or error.message))

@@ -28,12 +28,7 @@ def outside(effective: Effective, finding: Finding, _profile: Profile, standing:
     where = finding.where
     if where is None or standing.writes:
         return commands(applied(effective.tool))
-    name = where.slot.removeprefix("$")
-    if where.layer != "environment" or not name.isidentifier():
-        return Fix(say("take_out", place=finding.values.get("place", where.slot)))
-    if not where.file:
-        return Fix(f"unset {name}")
-    return Fix(say("take_out_variable", place=finding.values.get("place", where.slot), variable=name))
+    return standing.taken_out() or Fix(say("take_out", place=finding.values.get("place", where.slot)))
 
 
 def address(effective: Effective, finding: Finding, profile: Profile, standing: Standing) -> Fix | None:
@@ -86,6 +81,12 @@ def timeout(effective: Effective, _finding: Finding, profile: Profile, standing:
     if not isinstance(stated, int | float) or not _PATIENCE_SECONDS <= stated <= _MOST_SECONDS:
         return _edited(effective, profile, standing, f"request.timeout_seconds={_PATIENCE_SECONDS}")
     return None if stated == effective.timeout_seconds else commands(applied(effective.tool))
+
+
+def unstreamed(effective: Effective, _finding: Finding, profile: Profile, standing: Standing) -> Fix | None:
+    """Whole answers, from a gateway that has no others; None for a tool that is not told how it asks."""
+    setting = f"tool.{effective.tool}.request.stream=false"
+    return _edited(effective, profile, standing, setting) if "stream" in standing.takes else None
 
 
 def raised_limit(finding: Finding) -> Fix:

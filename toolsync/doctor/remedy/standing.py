@@ -9,11 +9,29 @@ from toolsync.doctor.model import Effective, Finding, Fix
 from toolsync.errors import SecretError
 from toolsync.masking import Secret
 from toolsync.profile import Profile
+from toolsync.sentence import Text
 from toolsync.value import frozen
 
 
-def _unknown() -> None:
-    """Nobody looked the key up."""
+@frozen
+class Rehearsal:
+    """What `apply` would come to for a tool, here and now; as it is, it goes through.
+
+    Attributes:
+        options: those without which it would pass the tool over or be refused, each with what it means.
+        reason: why it would be refused all the same; "" where it would not.
+        hint: what is to be done about that first.
+        is_vain: whether it would change nothing.
+    """
+
+    options: Mapping[str, Text] = field(default_factory=dict)
+    reason: Text = ""
+    hint: Text = ""
+    is_vain: bool = False
+
+
+def _nothing() -> None:
+    """Nobody looked."""
 
 
 @frozen
@@ -25,7 +43,6 @@ class Standing:
             that must change, and after it the tool.
         takes: the facts of a profile that the tool's templates set.
         writes: whether toolsync sets the place that the finding names.
-        is_agreed: whether `apply` may set the tool without being told that its file may hold a copy of the key.
         tools: all that are set to the profile.
         variable: of the environment, from which the tool takes the key as toolsync sets it; "" where it does not.
         program: what starts the tool; "" where nobody knows.
@@ -33,19 +50,22 @@ class Standing:
         set_at: the line of a startup file that sets the variable from which the profile takes the key; "" if unknown.
         begin: the command that makes a first profile of what the tool has; "" where there is one.
         key: looks the profile's key up; why not, where it cannot be had.
+        taken_out: what takes the setting of the finding out of where it stands; None where that is nobody's affair.
+        rehearsal: plans an `apply` for the tool.
     """
 
     is_set: bool
     takes: frozenset[str] = frozenset({"timeout_seconds"})
     writes: bool = True
-    is_agreed: bool = True
     tools: tuple[str, ...] = ()
     variable: str = ""
     program: str = ""
     environ: Mapping[str, str] = field(default_factory=dict)
     set_at: str = ""
     begin: str = ""
-    key: Callable[[], Secret | SecretError | None] = _unknown
+    key: Callable[[], Secret | SecretError | None] = _nothing
+    taken_out: Callable[[], Fix | None] = _nothing
+    rehearsal: Callable[[], Rehearsal] = Rehearsal
 
 
 Change = Callable[[Effective, Finding, Profile, Standing], Fix | None]

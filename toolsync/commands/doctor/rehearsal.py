@@ -1,0 +1,63 @@
+"""`apply`, planned before `doctor` prints it: the options that it needs here, or what would stop it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from toolsync.doctor.look import Look
+from toolsync.doctor.remedy.standing import Rehearsal
+from toolsync.errors import DocumentError, ExposedKeyError, FileError, PlanRefusedError, ToolsyncError
+from toolsync.planning.delivery import ways
+from toolsync.planning.guarding import stop_at_exposed
+from toolsync.planning.plans import Plan, Wish, plan_apply
+from toolsync.sentence import Text, reported, say
+
+_LOSING, _IGNORING, _COPYING = "--lose-old-values", "--fix-gitignore", "--allow-plaintext"
+
+
+def rehearsal(look: Look) -> Rehearsal:
+    """What `apply` would come to for the tool; nothing is written, and nobody asked."""
+    options: dict[str, Text] = {}
+    if not _is_agreed(look):
+        options[_COPYING] = say("needs_consent", called=look.called)
+    try:
+        planned = _planned(look, options)
+    except (DocumentError, ExposedKeyError, FileError, PlanRefusedError) as error:
+        return Rehearsal(options, reported(error.message), reported(error.hint))
+    except ToolsyncError:
+        return Rehearsal(options)  # a key that cannot be had is told apart; what else there is, it says itself
+    if planned.unkept:
+        options[_LOSING] = say("needs_loss")
+    stopping = next((one for one in planned.notices if one.is_problem and one.hint), None)
+    if stopping is not None:
+        return Rehearsal(options, reported(stopping.text), reported(stopping.hint))
+    return Rehearsal(options, is_vain=planned.is_nothing and not planned.skipped)
+
+
+def _is_agreed(look: Look) -> bool:
+    """Whether the tool's file may hold a copy of the key, or holds none."""
+    profile = look.world.profile
+    if profile is None or profile.plaintext != "ask" or look.world.memory.copies.get(look.tool.name) == profile.name:
+        return True
+    try:
+        return next(iter(ways(look.tool, profile)), "") != "plaintext"
+    except ToolsyncError:  # a way that the tool does not have, which `apply` says
+        return True
+
+
+def _planned(look: Look, options: dict[str, Text]) -> Plan:
+    """The plan; what git would take up is kept from it by an option more.
+
+    Raises:
+        ToolsyncError: it is refused all the same.
+    """
+    session = look.world.session
+    wish = Wish(None, (look.tool.name,), allow_plaintext=_COPYING in options)
+    planned = plan_apply(session, wish)
+    try:
+        stop_at_exposed(session, planned.files)
+    except ExposedKeyError:
+        planned = plan_apply(session, replace(wish, fix_gitignore=True))
+        stop_at_exposed(session, planned.files)
+        options[_IGNORING] = say("needs_ignoring")
+    return planned
