@@ -44,7 +44,8 @@ def about(run: Mapping[str, Any]) -> Iterator[str]:
     answered = target["answered_model"]
     other = f" (which answers as {answered})" if answered not in (None, target["model"]) else ""
     yield (
-        f"{target['model']}{other} by {target['dialect']} at {target['path']} ({target['host_kind']} {target['origin']})"
+        f"{target['model']}{other} by {target['dialect']} at {target['path']}"
+        f" ({target['host_kind']} {target['origin']})"
         f": {asked['prompt_tokens']} tokens in, {asked['output_tokens']} out."
     )
     if asked["rate"] is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -21,6 +22,7 @@ from toolsync.bench.record import Gpu, Rung
 from toolsync.value import frozen
 
 _FIRST_SAMPLE_SECONDS = 3.0
+_TICK_SECONDS, _LOOK_SECONDS = 0.5, 0.02
 _ASKED_SECONDS = 15.0
 """How long the first sample may take of a place that somebody named: ssh connects for up to ten."""
 
@@ -148,14 +150,24 @@ class Watch:
         wish = self._wish
         if not wish.is_wanted:
             return ""
-        is_named = wish.ssh or wish.dcgm_url or wish.gpus
-        memory = Recording("", self._memory.seen() if self._memory else ())
-        is_dark = bool(is_named) and not _only(memory, wish.gpus).samples
+        is_dark = bool(wish.ssh or wish.dcgm_url or wish.gpus) and not self._sees_what_is_wanted()
         if not is_dark and not (self._cache is not None and not self._cache.seen()):
             return ""
         found = self.stop()
         told = [found.memory.reason] if is_dark else [f"KV-cache use: {found.cache.reason}"]
         return ": ".join(filter(None, [told[0] or "nothing was seen in time", found.words]))
+
+    def _sees_what_is_wanted(self) -> bool:
+        """A program's first line is there before those of its other GPUs."""
+        until = time.monotonic() + _TICK_SECONDS
+        while self._memory is not None:
+            seen = self._memory.seen()
+            if _only(Recording("", seen), self._wish.gpus).samples:
+                return True
+            if not seen or time.monotonic() > until:
+                break
+            time.sleep(_LOOK_SECONDS)
+        return False
 
     def stop(self) -> Watched:
         """End, and say what was seen."""
