@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 from toolsync.commands.doctor.rehearsal import rehearsal
@@ -9,6 +10,7 @@ from toolsync.commands.doctor.standing import standing
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Finding, Fix
 from toolsync.doctor.remedy import fix
+from toolsync.profile import Profile
 from toolsync.sentence import say
 
 
@@ -38,9 +40,28 @@ class Mending:
             return Fix(say("mend_profile"))
         if found is None and is_by_profile and stands.begin:
             return Fix(say("profile_first", remedy=remedy, command=stands.begin))
-        return found
+        return found or _kept_elsewhere(remedy, world.profile)
 
 
 def _needs_profile(remedy: str) -> bool:
     """Whether what is to be done is done by commands that need a profile."""
     return any(f"`toolsync {command}" in remedy for command in ("apply", "profile edit", "key set", "key rotate"))
+
+
+_KEY_COMMAND = re.compile("`toolsync key (?:set|rotate) [^`]+`")
+
+
+def _kept_elsewhere(remedy: str, profile: Profile | None) -> Fix | None:
+    """The remedy with the place that the profile takes its key from, where no command of ours puts one there."""
+    command = _KEY_COMMAND.search(remedy)
+    if profile is None or command is None:
+        return None
+    name = profile.key.name
+    place = {
+        "env": say("kept_in_variable", variable=name),
+        "systemd": say("kept_in_credential", credential=name),
+        "command": say("kept_behind_command"),
+    }.get(profile.key.kind)
+    if place is None:
+        return None
+    return Fix(say("around", before=remedy[: command.start()], place=place, after=remedy[command.end() :]))

@@ -31,7 +31,8 @@ def rehearsal(look: Look) -> Rehearsal:
     stopping = next((one for one in planned.notices if one.is_problem and one.hint), None)
     if stopping is not None:
         return Rehearsal(options, reported(stopping.text), reported(stopping.hint))
-    return Rehearsal(options, is_vain=planned.is_nothing and not planned.skipped)
+    is_change = any(file.is_change for file in planned.everything)
+    return Rehearsal(options, is_vain=not is_change and not planned.skipped)
 
 
 def _is_agreed(look: Look) -> bool:

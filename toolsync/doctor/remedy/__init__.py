@@ -34,7 +34,13 @@ def fix(effective: Effective, finding: Finding, profile: Profile | None, standin
     own = standing.key() if found.argv[0] == "apply" else None
     if isinstance(own, SecretError):
         found = key.way_to(effective, profile, standing, own)
-    return as_it_runs(found, standing) or standing.taken_out()
+    return as_it_runs(found, standing) or _in_vain(effective, standing)
+
+
+def _in_vain(effective: Effective, standing: Standing) -> Fix:
+    """Where `apply` would change nothing: what wins over it is taken out, or people compare."""
+    taken_out = None if standing.writes else standing.taken_out()
+    return taken_out or Fix(say("applied_already", called=effective.called))
 
 
 def _found(effective: Effective, finding: Finding, profile: Profile | None, standing: Standing) -> Fix | None:

@@ -83,10 +83,11 @@ def timeout(effective: Effective, _finding: Finding, profile: Profile, standing:
     return None if stated == effective.timeout_seconds else commands(applied(effective.tool))
 
 
-def unstreamed(effective: Effective, _finding: Finding, profile: Profile, standing: Standing) -> Fix | None:
-    """Whole answers, from a gateway that has no others; None for a tool that is not told how it asks."""
-    setting = f"tool.{effective.tool}.request.stream=false"
-    return _edited(effective, profile, standing, setting) if "stream" in standing.takes else None
+def unstreamed(effective: Effective, _finding: Finding, profile: Profile, standing: Standing) -> Fix:
+    """Whole answers, from a gateway that has no others."""
+    if "stream" not in standing.takes:
+        return Fix(say("no_stream_setting", called=effective.called))
+    return _edited(effective, profile, standing, f"tool.{effective.tool}.request.stream=false")
 
 
 def raised_limit(finding: Finding) -> Fix:
