@@ -68,19 +68,20 @@ class Snapshot:
         return None if self.status is None else stat.S_IMODE(self.status.st_mode)
 
 
-def read(path: Path, *, within: Path | None = None) -> Snapshot:
+def read(path: Path, *, within: Path | None = None, limit: int = LIMIT_BYTES) -> Snapshot:
     """The file at `path`, links followed.
 
     Args:
         path: an absolute path.
         within: a folder (a repository) that the links must not lead out of.
+        limit: bytes, beyond which it is none of the files that are meant.
 
     Raises:
         FileError: a folder or a device stands there, it cannot be read, is too large, or lies outside `within`.
     """
     real = resolved_within(path, within)
     try:
-        found = _stable(real)
+        found = _stable(real, limit)
     except FileNotFoundError:
         return Snapshot(path, real, None, None)
     except OSError as error:
@@ -158,14 +159,14 @@ def _is_fresh(status: os.stat_result) -> bool:
     return abs(time.time() - status.st_mtime) < _FRESH_SECONDS
 
 
-def _stable(path: Path) -> tuple[bytes, os.stat_result]:
+def _stable(path: Path, limit: int) -> tuple[bytes, os.stat_result]:
     """Content and status, read again while another program writes (three times at most)."""
-    raw, status = _once(path)
+    raw, status = _once(path, limit)
     for _ in range(_MOST_LOOKS):
         if _moment(path.stat()) == _moment(status) and len(raw) == status.st_size and not _is_cleared(status):
             break
         time.sleep(_SETTLING_SECONDS)
-        raw, status = _once(path)
+        raw, status = _once(path, limit)
     return raw, status
 
 
@@ -178,23 +179,25 @@ def _moment(status: os.stat_result) -> tuple[int, int, int]:
     return status.st_ino, status.st_mtime_ns, status.st_size
 
 
-def _once(path: Path) -> tuple[bytes, os.stat_result]:
-    _refuse_special(path, path.stat())  # before it is opened: opening a device or a pipe may already do something
+def _once(path: Path, limit: int) -> tuple[bytes, os.stat_result]:
+    _refuse_special(
+        path, path.stat(), limit
+    )  # before it is opened: opening a device or a pipe may already do something
     descriptor = os.open(path, _READ_FLAGS)
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(descriptor)
-        _refuse_special(path, status)
-        return file.read(LIMIT_BYTES + 1)[:LIMIT_BYTES], status
+        _refuse_special(path, status, limit)
+        return file.read(limit + 1)[:limit], status
 
 
-def _refuse_special(path: Path, status: os.stat_result) -> None:
+def _refuse_special(path: Path, status: os.stat_result, limit: int) -> None:
     if stat.S_ISDIR(status.st_mode):
         raise FileError(f"{shown(path)} is a folder, not a file", hint="Move it away, or point the tool elsewhere.")
     if not stat.S_ISREG(status.st_mode):
         raise FileError(f"{shown(path)} is a device, pipe or socket, not a file", hint="Point the tool elsewhere.")
-    if status.st_size > LIMIT_BYTES:
+    if status.st_size > limit:
         raise FileError(
-            f"{shown(path)} has {status.st_size:,} bytes; a settings file has {LIMIT_BYTES:,} at most",
+            f"{shown(path)} has {status.st_size:,} bytes; a settings file has {limit:,} at most",
             hint="See whether it is the right file.",
         )
 

@@ -25,10 +25,11 @@ from tests.bench.test_exact import DONE, LAST, TEXT
 from tests.bench.test_gpu_texts import served
 from tests.conftest import needs
 from tests.keys import invented
+from toolsync import disk
 from toolsync.bench.gpu.watch import Watch
 from toolsync.bench.record_file import dumped, loaded
 from toolsync.cli import benchmarking
-from toolsync.commands.bench.keeping import put
+from toolsync.commands.bench.keeping import _LARGEST, put
 from toolsync.loopback import LoopbackGateway
 
 _QUICK = ("bench", "run", "--concurrency", "1,2", "--requests", "2")
@@ -330,6 +331,13 @@ def test_a_record_that_is_measured_anew_is_whole_or_as_it_was(tmp_path: Path, mo
         put(link, b"newer")
     assert real.read_bytes() == b"new"
     assert sorted(one.name for one in tmp_path.iterdir()) == ["link.json", "real.json"]
+
+
+def test_a_record_may_be_larger_than_a_settings_file(measured: Machine, tmp_path: Path) -> None:
+    large = tmp_path / "large.json"
+    large.write_bytes(dumped(record()) + b" " * disk.LIMIT_BYTES)
+    assert measured.toolsync("bench", "show", str(large)).code == 0
+    assert disk.LIMIT_BYTES < large.stat().st_size < _LARGEST
 
 
 def test_ctrl_c_behind_the_last_rung_loses_nothing(measured: Machine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -104,6 +105,8 @@ def test_the_steady_rate_leaves_out_the_beginning_and_the_end() -> None:
     told = summary(rung(2, *(request(**long, t0_ms=start) for start in starts)), 10)
     assert told.system_tokens_per_s == pytest.approx(40 / 0.25)
     assert told.steady_tokens_per_s == pytest.approx(2 * 15 / 0.15)
+    bare = [replace(request(**long, t0_ms=start), itl_ms=()) for start in starts]
+    assert summary(rung(2, *bare), 10).steady_tokens_per_s is None, "nobody knows when their chunks came"
 
 
 def test_streams_that_were_never_all_busy_have_no_steady_rate() -> None:

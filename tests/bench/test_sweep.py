@@ -128,6 +128,15 @@ def test_what_is_refused_from_the_middle_on_is_not_asked_for_ever_either() -> No
     )
 
 
+def test_a_run_of_days_keeps_no_more_gaps_than_a_record_can_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("toolsync.bench.sweep.MOST_GAPS", 25)
+    ran = _measured(Scripted(lambda _: streamed(TEXT, TEXT, LAST, usage(3), DONE)), Load(1, 10), Load(2, 10))
+    kept = [[len(one.itl_ms) for one in rung.requests] for rung in ran.record.rungs]
+    assert kept == [[2] * 10, [2, 2, *[0] * 8]]
+    assert all(one.is_ok and one.chunks == 3 for rung in ran.record.rungs for one in rung.requests)
+    assert any(note.endswith("those of later requests are not kept.") for note in ran.record.notes)
+
+
 def test_what_fails_now_and_then_ends_nothing() -> None:
     def answer(_: bytes) -> list[bytes]:
         is_refused = len(scripted.requests) % 8 > 1

@@ -245,7 +245,7 @@ def _spans(requests: Iterable[Request]) -> Iterator[tuple[float, float]]:
 def _steady_rate(good: Sequence[Request], concurrency: int) -> float | None:
     """Tokens while all streams were under way: from the last start of the first wave to the first end of the last."""
     spans = sorted(_spans(good))
-    if len(spans) < 2 * concurrency or any(one.completion_tokens is None for one in good):
+    if len(spans) < 2 * concurrency or any(one.completion_tokens is None or not _has_gaps(one) for one in good):
         return None
     begin = spans[concurrency - 1][0]
     end = sorted(end for _, end in spans)[-concurrency]
@@ -253,6 +253,11 @@ def _steady_rate(good: Sequence[Request], concurrency: int) -> float | None:
         return None
     tokens = sum(_tokens_between(one, begin, end) for one in good)
     return 1000 * tokens / (end - begin)
+
+
+def _has_gaps(one: Request) -> bool:
+    """Whether it is known when each chunk came: of a very long run that is not kept."""
+    return len(one.itl_ms) == max(0, one.chunks - 1)
 
 
 def _tokens_between(one: Request, begin: float, end: float) -> float:

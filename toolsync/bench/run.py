@@ -22,7 +22,7 @@ from toolsync.bench.calibration import Calibrated, calibrate
 from toolsync.bench.exchange import Sender
 from toolsync.bench.proxied import ProxiedTransport
 from toolsync.bench.record import Environment, HostKind, Parameters, Record, Rung, Target
-from toolsync.bench.sweep import Listener, Load, Sweep
+from toolsync.bench.sweep import MOST_GAPS, Listener, Load, Sweep
 from toolsync.bench.transport import StampingTransport
 from toolsync.masking import on_one_line
 from toolsync.probe.network import Network, trust
@@ -278,6 +278,8 @@ def _notes(
     sent = sum(len(rung.requests) for rung in rungs)
     if transport.dropped > sent / 2 > 1:
         said.append("The server closes its connections between requests: to open one is not in TTFT.")
+    if not sweep.has_all_gaps:
+        said.append(f"There were more than {MOST_GAPS:,} gaps between chunks: those of later requests are not kept.")
     if sweep.given_up:
         at = ", ".join(map(str, sweep.given_up))
         said.append(f"At {at} nothing went well any more: the rung was ended before it had all its requests or time.")

@@ -20,6 +20,19 @@ _ROOM_BYTES = 2**20
 """A record of the usual ladder is half as large."""
 
 
+_LARGEST = 2**30
+"""Bytes of a record: four million requests. A quick server answers as many in some hours."""
+
+
+def read(file: Path) -> bytes | None:
+    """A record's file; None where nothing stands.
+
+    Raises:
+        FileError: it cannot be read.
+    """
+    return disk.read(file, limit=_LARGEST).raw
+
+
 def folder(session: Session) -> Path:
     """Where records lie."""
     return session.state / "bench"
@@ -41,7 +54,7 @@ def stop_at_unwritable(session: Session, out: Path | None) -> None:
         return
     if not out.absolute().parent.is_dir():
         raise FileError(f"{session.shown(out.absolute().parent)} is no folder", hint="Make it, or name another --out.")
-    there, named = disk.read(out), session.shown(out)
+    there, named = disk.read(out, limit=_LARGEST), session.shown(out)
     if there.raw is not None:
         try:
             loaded(there.raw, named)

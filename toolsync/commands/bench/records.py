@@ -8,11 +8,11 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from toolsync import disk, own_file
+from toolsync import own_file
 from toolsync.bench.metrics import Summary, summary
 from toolsync.bench.record import Record, Rung
 from toolsync.bench.record_file import loaded, outlined
-from toolsync.commands.bench.keeping import folder
+from toolsync.commands.bench.keeping import folder, read
 from toolsync.errors import DocumentError, FileError, UsageError
 from toolsync.masking import on_one_line
 from toolsync.result import Message, Result
@@ -53,10 +53,10 @@ def find(session: Session, name: str) -> Record:
         FileError: it cannot be read.
     """
     file = Path(name)
-    raw = disk.read(file).raw if file.suffix == ".json" or "/" in name else None
+    raw = read(file) if file.suffix == ".json" or "/" in name else None
     if raw is None:
         file = _called(session, name)
-        raw = disk.read(file).raw or b""
+        raw = read(file) or b""
     return loaded(raw, session.shown(file))
 
 
@@ -83,7 +83,7 @@ def _all(session: Session) -> tuple[list[tuple[Path, Record]], list[Message]]:
     found, strange = [], []
     for file in sorted(folder(session).glob("*.json")):
         try:
-            found.append((file, outlined(disk.read(file).raw or b"", session.shown(file))))
+            found.append((file, outlined(read(file) or b"", session.shown(file))))
         except (DocumentError, FileError) as error:
             strange.append(Message("warning", error.message, "Look at it, and move it away."))
     return found, strange
