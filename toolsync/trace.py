@@ -12,7 +12,8 @@ from toolsync.document import data as _data
 from toolsync.document.keypath import Step, spell
 from toolsync.document.keypath import parse as parse_path
 from toolsync.overlay import ABSENT, TABLE, Edit
-from toolsync.tool import Layer, Reader, Slot, Tool
+from toolsync.tool import Layer, Reader, Request, Slot, Tool
+from toolsync.tool.stated import CREDENTIAL_HEADERS, stated
 from toolsync.value import frozen
 
 
@@ -63,12 +64,14 @@ class Conflict:
         answer: what wins, and where it stands.
         is_foreign_credential: whether a key that is not ours would reach our gateway: a plan with it is refused.
         other: the answer that `answer` disagrees with, if two must agree.
+        header: the header in which a further one of the user's carries a key; "" where it is none.
     """
 
     question: str
     answer: Answer
     is_foreign_credential: bool = False
     other: Answer | None = None
+    header: str = ""
 
 
 _QUESTION = re.compile(r"<([a-z_]+)>")
@@ -197,11 +200,16 @@ def _text(value: Value, pattern: str | None) -> str | None:
 
 
 def conflicts(
-    reader: Reader, found: Mapping[str, Answer], trees: Sequence[Tree], edits: Mapping[str, Sequence[Edit]]
+    request: Request,
+    reader: Reader,
+    found: Mapping[str, Answer],
+    trees: Sequence[Tree],
+    edits: Mapping[str, Sequence[Edit]],
 ) -> list[Conflict]:
     """Where the answers are not ours.
 
     Args:
+        request: how its tool asks.
         reader: whose questions.
         found: its answers over the planned texts.
         trees: the layers that they came from.
@@ -223,7 +231,35 @@ def conflicts(
         elif _is_foreign(reader, answer) and not ours[question] and address_is_ours:
             result.append(Conflict(question, answer, is_foreign_credential=True))
     result.extend(_disagreement([found[question] for question in reader.agree], is_ours))
+    result.extend(
+        Conflict(question, found[question], is_foreign_credential=True, header=name)
+        for question, name in keyed_headers(request, found)
+        if address_is_ours and not is_ours[question]
+    )
     return result
+
+
+HEADERS = ("headers", "env_headers")
+"""The questions whose answers are further headers: with their values, or with the variables that hold these."""
+
+
+def keyed_headers(request: Request, found: Mapping[str, Answer]) -> Iterator[tuple[str, str]]:
+    """The further headers that carry a key to the gateway, as question and header in lower case.
+
+    Args:
+        request: how the tool asks; where it puts its key into a header itself, only one that outdoes it counts.
+        found: the answers of its reader.
+    """
+    filled = {
+        request.headers[question].lower()
+        for question in CREDENTIALS & request.headers.keys() & found.keys()
+        if found[question].value
+    }
+    for question in HEADERS:
+        for spelled, value in stated(found[question].value) if question in found else ():
+            name = spelled.strip().lower()
+            if value and name in CREDENTIAL_HEADERS and (name not in filled or name in request.outdone):
+                yield question, name
 
 
 def _conditions(reader: Reader) -> frozenset[str]:

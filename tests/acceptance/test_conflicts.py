@@ -85,6 +85,21 @@ def test_a_project_with_a_token_of_its_own_is_refused(machine: Machine) -> None:
     assert token not in ran.err
 
 
+def test_a_header_of_a_project_that_wins_over_the_key_is_refused(machine: Machine) -> None:
+    machine.write(CLAUDE, "{}\n")
+    header = f"x-api-key: {invented('header')}"
+    machine.write("project/.claude/settings.local.json", json.dumps({"env": {"ANTHROPIC_CUSTOM_HEADERS": header}}))
+    with machine.untouched():
+        ran = machine.toolsync("apply", "--yes", "--no-ping")
+    text = (
+        "error: Claude Code would send a key that is not this profile's, as the header x-api-key: "
+        "~/project/.claude/settings.local.json:1 sets env.ANTHROPIC_CUSTOM_HEADERS\n"
+        "  hint: Take env.ANTHROPIC_CUSTOM_HEADERS out there; a foreign key must not reach this gateway.\n"
+    )
+    assert ran.said == (2, text)
+    assert invented("header") not in ran.out + ran.err
+
+
 def test_a_project_that_redirects_is_named_and_ends_with_1(machine: Machine) -> None:
     machine.write(CLAUDE, "{}\n")
     machine.write("project/.claude/settings.json", '{\n  "env": { "ANTHROPIC_BASE_URL": "https://other.example" }\n}\n')

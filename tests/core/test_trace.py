@@ -19,7 +19,7 @@ from toolsync.document.keypath import parse as parse_path
 from toolsync.overlay import Edit, edits
 from toolsync.plan import Place, Row, plan_file
 from toolsync.registry import tools
-from toolsync.tool import Layer, Reader, Tool, slot
+from toolsync.tool import Layer, Reader, Request, Tool, slot
 from toolsync.trace import Answer, Tree, answers, conflicts, may_hold_key
 
 SHIPPED = tools(Path("/nonexistent"))
@@ -126,7 +126,7 @@ def found_conflicts(
     found = answers(asked, trees, {})
     return [
         (conflict.question, conflict.answer.value, conflict.is_foreign_credential)
-        for conflict in conflicts(asked, found, trees, wanted)
+        for conflict in conflicts(Request(), asked, found, trees, wanted)
     ]
 
 
@@ -262,7 +262,7 @@ def layered(
         found |= answers(one, trees, environ)
         told += [
             f"{'!' * conflict.is_foreign_credential}{conflict.question}: {conflict.answer.slot}"
-            for conflict in conflicts(one, found, trees, wanted)
+            for conflict in conflicts(tool.request, one, found, trees, wanted)
         ]
     return found, told
 
@@ -306,6 +306,41 @@ CLAUDE_ROWS: dict[str, tuple[str, dict[str, Value], dict[str, str], list[str]]] 
     ),
     "a login, while ours is a helper": ("command", {"login": {"primaryApiKey": "old"}}, {}, []),
     "a login, in plaintext": ("plaintext", {"login": {"primaryApiKey": "old"}}, {}, ["!x_key: login.primaryApiKey"]),
+    "a header of the shell's that wins over ours": (
+        "command",
+        {},
+        {"ANTHROPIC_CUSTOM_HEADERS": "X-Team: red\nX-API-Key: other"},
+        [f"!headers: {ENV}CUSTOM_HEADERS"],
+    ),
+    "a header of a project's beside the token": (
+        "plaintext",
+        {"local": {"env": {"ANTHROPIC_CUSTOM_HEADERS": "api-key: other"}}},
+        {},
+        [f"!headers: {ENV}CUSTOM_HEADERS"],
+    ),
+    "a header that ours wins over": (
+        "command",
+        {"local": {"env": {"ANTHROPIC_CUSTOM_HEADERS": "Authorization: Bearer other"}}},
+        {},
+        [],
+    ),
+    "a header that is no key": ("command", {}, {"ANTHROPIC_CUSTOM_HEADERS": "X-Team: red\nX-Api-Key:"}, []),
+    "the user's own headers go": (
+        "command",
+        {"user": {"env": {"ANTHROPIC_CUSTOM_HEADERS": "x-api-key: other"}}},
+        {},
+        [],
+    ),
+    "a header at another address": (
+        "command",
+        {
+            "local": {
+                "env": {"ANTHROPIC_BASE_URL": "https://other.example", "ANTHROPIC_CUSTOM_HEADERS": "x-api-key: other"}
+            }
+        },
+        {},
+        [f"base_url: {ENV}BASE_URL"],
+    ),
     "a token of the project's own": (
         "command",
         {"local": {"env": {"ANTHROPIC_AUTH_TOKEN": "other"}}},

@@ -458,6 +458,21 @@ ROWS: dict[str, dict[str, Row]] = {
             tool="claude-code",
             says="primaryApiKey",
         ),
+        "a header that wins over one half of a helper's": Row(
+            [("auth_conflict_both_set", "sure")],
+            {
+                CLAUDE: json.dumps({"apiKeyHelper": f"echo {KEY}", "env": {"ANTHROPIC_BASE_URL": ROOT}}),
+                ".zshrc": "export ANTHROPIC_CUSTOM_HEADERS=x\n",
+            },
+            {"ANTHROPIC_CUSTOM_HEADERS": f"x-api-key: {OTHER}"},
+            tool="claude-code",
+            says="x-api-key: $ANTHROPIC_CUSTOM_HEADERS of the environment (set at ~/.zshrc:1)",
+        ),
+        "a header of the profile's own beside the key": Row(
+            NONE,
+            settings(key=KEY, headers={"X-Api-Key": OTHER}),
+            home={"profile": f'{PROFILE}request = {{ headers = {{ X-Api-Key = "keyring:second" }} }}\n'},
+        ),
         "a header beside the key": Row(
             [("auth_conflict_both_set", "sure")], settings(key=KEY, headers={"X-Api-Key": OTHER})
         ),
@@ -481,6 +496,17 @@ ROWS: dict[str, dict[str, Row]] = {
             },
             tool="claude-code",
             says="settings.local.json:1",
+        ),
+        "a header in place of ours, in its own file": Row(
+            [("foreign_credential", "likely")],
+            {**claude(ANTHROPIC_BASE_URL=ROOT, ANTHROPIC_API_KEY=KEY, ANTHROPIC_CUSTOM_HEADERS=f"X-Api-Key: {OTHER}")},
+            tool="claude-code",
+            says="ANTHROPIC_CUSTOM_HEADERS",
+        ),
+        "a header with our key": Row(
+            NONE,
+            {**claude(ANTHROPIC_BASE_URL=ROOT, ANTHROPIC_CUSTOM_HEADERS=f"X-Api-Key: {KEY}")},
+            tool="claude-code",
         ),
         "the token of a login": Row(
             [("foreign_credential", "likely")],

@@ -243,6 +243,26 @@ ROWS: dict[str, Row] = {
         [("authorization", KEY, "literal", "user", "env.ANTHROPIC_CUSTOM_HEADERS", 1)],
         more={"headers": {}},
     ),
+    "claude-code: of a header and the key for it, the header": Row(
+        "claude-code",
+        {
+            CLAUDE: json.dumps(
+                {
+                    "apiKeyHelper": f"echo {KEY}",
+                    "env": {
+                        "ANTHROPIC_BASE_URL": "http://h",
+                        "ANTHROPIC_CUSTOM_HEADERS": f"X-Api-Key: {OTHER}\nAuthorization: Bearer {OTHER}",
+                    },
+                }
+            )
+        },
+        f"http://h{MESSAGES}",
+        [
+            ("authorization", KEY, "command", "user", "apiKeyHelper", 1),
+            ("x-api-key", OTHER, "literal", "user", "env.ANTHROPIC_CUSTOM_HEADERS", 1),
+        ],
+        more={"headers": {}},
+    ),
     "codex: nothing set": Row(
         "codex",
         {},
@@ -300,6 +320,29 @@ ROWS: dict[str, Row] = {
         [],
         environ={"ORG": "blue"},
         more={"headers": {"x-team": "red", "x-org": "blue"}},
+    ),
+    "codex: of a header and the key for it, the key; a header for a key of its own beside it": Row(
+        "codex",
+        {
+            CODEX: f'{RELAY}experimental_bearer_token = "{KEY}"\n[model_providers.relay.http_headers]\n'
+            f'authorization = "Bearer {OTHER}"\nX-Api-Key = "{OTHER}"\n'
+        },
+        "http://h/v1/responses",
+        [
+            ("authorization", KEY, "literal", "user", "model_providers.relay.experimental_bearer_token", 5),
+            ("x-api-key", OTHER, "literal", "user", "model_providers.relay.http_headers.X-Api-Key", 8),
+        ],
+        more={"headers": {}},
+    ),
+    "codex: a header from a variable as the only credential, before the literal": Row(
+        "codex",
+        {
+            CODEX: f'{RELAY}http_headers = {{ Authorization = "Bearer {OTHER}" }}\n'
+            'env_http_headers = { Authorization = "AUTH" }\n'
+        },
+        "http://h/v1/responses",
+        [("authorization", KEY, "variable", "user", "model_providers.relay.env_http_headers.Authorization", 6)],
+        environ={"AUTH": f"Bearer {KEY}"},
     ),
     "codex: a project chooses the model, and no provider": Row(
         "codex",
@@ -382,6 +425,22 @@ ROWS: dict[str, Row] = {
         reader="cli",
         environ={"OPENAI_API_KEY": OTHER},
         more={"model": "m", "headers": {"x-team": "red"}},
+    ),
+    "cline: of a header and the key for it, the header": Row(
+        "cline",
+        {CLI: cline_cli(baseUrl="http://h/v1", apiKey=KEY, model="m", headers={"Authorization": f"Bearer {OTHER}"})},
+        "http://h/v1/chat/completions",
+        [
+            (
+                "authorization",
+                OTHER,
+                "literal",
+                "providers.json",
+                "cli.providers.openai-compatible.settings.headers.Authorization",
+                1,
+            )
+        ],
+        reader="cli",
     ),
     "cline: a variable where the file holds no key": Row(
         "cline",

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Literal, cast
 from urllib.parse import parse_qsl, urlsplit
 
 from toolsync.address import PATHS, Dialect
-from toolsync.doctor.model import Credential, Effective
+from toolsync.doctor.model import Credential, Effective, Where
 from toolsync.doctor.sight import Sight
 from toolsync.document import KeyPath, Value, parse_path
 from toolsync.document import data as _data
+from toolsync.document.keypath import spell
 from toolsync.masking import Secret, holds_key_shape, looks_secret
 from toolsync.probe.network import Network, proxy_variable
 from toolsync.tool import slot
-from toolsync.trace import CREDENTIALS, Answer, path_of
+from toolsync.tool.stated import stated
+from toolsync.trace import CREDENTIALS, HEADERS, Answer, keyed_headers, path_of
+from toolsync.value import frozen
 
 NUMBER = r"[0-9]{1,15}(\.[0-9]{1,6})?"
 """What counts as a number of seconds or milliseconds."""
-
-_CREDENTIAL_HEADERS = ("authorization", "x-api-key", "api-key", "x-goog-api-key")
 
 
 def effective(look: Sight) -> Effective:
@@ -31,7 +32,9 @@ def effective(look: Sight) -> Effective:
     base_url = _value(found, "base_url")
     _hide(base_url)
     headers = _headers(look)
-    credentials = (*_credentials(look), *_in_headers(look, headers))
+    further = tuple(_in_headers(look, headers))
+    outdone = {credential.header for credential in further}
+    credentials = (*(one for one in _credentials(look) if one.header not in outdone), *further)
     taken = {credential.header for credential in credentials}
     network, proxied = Network.of({}, look.environ, base_url), proxy_variable(look.environ, base_url)
     return Effective(
@@ -43,7 +46,7 @@ def effective(look: Sight) -> Effective:
         url=_url(base_url, request.path, dialect),
         model=_value(found, "model"),
         credentials=credentials,
-        headers={name: value for name, value in headers.items() if name not in taken},
+        headers={name: header.value for name, header in headers.items() if name not in taken},
         timeout_seconds=timeout(look),
         streams=request.streams and _value(found, "stream").lower() not in ("false", "0", "no", "off"),
         limit_name=request.limit,
@@ -157,32 +160,37 @@ def _printed(look: Sight, answer: Answer, path: KeyPath) -> Secret | None:
 # Headers.
 
 
-def _headers(look: Sight) -> Mapping[str, str | Secret]:
-    """Every further header, by lower-case name."""
-    found = {name: _guarded(name, value) for name, value in _stated(_value(look.found, "headers"))}
-    for name, variable in _stated(_value(look.found, "env_headers")):
-        if look.environ.get(variable):
-            found[name] = _guarded(name, look.environ[variable])
+@frozen
+class _Header:
+    """A further header: the question that it answers, its value, and where it is stated."""
+
+    question: str
+    value: str | Secret
+    where: Where
+
+
+def _headers(look: Sight) -> Mapping[str, _Header]:
+    """Every further header, by lower-case name; of one name the variable's comes before the literal (Codex 0.171.0)."""
+    found: dict[str, _Header] = {}
+    for question in HEADERS:
+        answer = look.found.get(question)
+        for name, text in stated(answer.value) if answer is not None else ():
+            value = look.environ.get(text, "") if question == "env_headers" else text
+            if answer is not None and (value or question == "headers"):
+                lower = name.strip().lower()
+                found[lower] = _Header(question, _guarded(lower, value), _place(look, answer, name))
     for question, header in look.tool.request.headers.items():
         value = _value(look.found, question)
         if question not in CREDENTIALS and value:
-            found[header.lower()] = _guarded(header, value)
+            found[header.lower()] = _Header(question, _guarded(header, value), look.where(look.found[question]))
     return found
 
 
-def _stated(text: str) -> Iterator[tuple[str, str]]:
-    """Headers from a table (as JSON), or from lines of `Name: value`."""
-    try:
-        table = json.loads(text) if text.lstrip().startswith("{") else None
-    except ValueError:
-        table = None
-    if isinstance(table, dict):
-        yield from ((str(name).strip().lower(), str(value)) for name, value in table.items())
-        return
-    for line in re.split(r"\r\n|\n|\\n", text):
-        name, colon, value = line.partition(":")
-        if colon and name.strip():
-            yield name.strip().lower(), value.strip()
+def _place(look: Sight, answer: Answer, name: str) -> Where:
+    """Where the header is stated: in a table its own entry, else the whole."""
+    where, one = look.where(answer), look.seen(answer)
+    position = one.document.position((*answer.path, name)) if one is not None and one.document is not None else None
+    return replace(where, slot=spell((*parse_path(answer.slot), name)), line=position[0]) if position else where
 
 
 def _guarded(name: str, value: str) -> str | Secret:
@@ -190,12 +198,11 @@ def _guarded(name: str, value: str) -> str | Secret:
     return Secret(value.removeprefix("Bearer ")) if is_secret else value
 
 
-def _in_headers(look: Sight, headers: Mapping[str, str | Secret]) -> Iterator[Credential]:
-    """Credentials that the further headers hold, where no question fills that header already."""
-    taken = {credential.header for credential in _credentials(look)}
-    answer = look.found.get("headers")
-    for name in _CREDENTIAL_HEADERS:
-        value = headers.get(name)
-        if value is not None and name not in taken and answer is not None:
-            secret = value if isinstance(value, Secret) else Secret(value)
-            yield Credential("headers", name, secret, "literal", look.where(answer))
+def _in_headers(look: Sight, headers: Mapping[str, _Header]) -> Iterator[Credential]:
+    """The credentials among the further headers, where the tool does not send its own in their place."""
+    kinds: Mapping[str, Literal["literal", "variable"]] = {"headers": "literal", "env_headers": "variable"}
+    sent = {name for _, name in keyed_headers(look.tool.request, look.found)}
+    for name, header in headers.items():
+        if name in sent and header.question in kinds:
+            secret = header.value if isinstance(header.value, Secret) else Secret(header.value)
+            yield Credential(header.question, name, secret, kinds[header.question], header.where)

@@ -70,7 +70,7 @@ def traced(session: Session, tool: Tool, plans: Mapping[str, FilePlan]) -> list[
     ]
     for reader in tool.readers:
         found = answers(reader, trees, session.places.environ)
-        for conflict in conflicts(reader, found, trees, edits):
+        for conflict in conflicts(tool.request, reader, found, trees, edits):
             if conflict.is_foreign_credential:
                 raise _refusal(session, tool, reader, conflict, seen)
             notices.append(_conflict_notice(session, tool, reader, conflict, seen))
@@ -177,6 +177,8 @@ def _refusal(
     where = [_where(session, answer, seen) for answer in (conflict.answer, conflict.other) if answer is not None]
     if len(where) == 2:  # noqa: PLR2004  two answers that disagree
         text = f"{name} would send two different credentials: {where[1]}; and {where[0]}"
+    elif conflict.header:
+        text = f"{name} would send a key that is not this profile's, as the header {conflict.header}: {where[0]}"
     else:
         text = f"{name} would send a key that is not this profile's: {where[0]}"
     hint = f"{_way_out(conflict.answer, seen)}; a foreign key must not reach this gateway."

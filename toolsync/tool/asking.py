@@ -36,6 +36,7 @@ def request(tool: str, table: Mapping[str, Any], speaks: Sequence[str], readers:
         parse_path(path)
     return Request(
         headers={**_HEADERS.get(speaks[0] if speaks else "", {}), **stated},
+        outdone=tuple(name.lower() for name in table.get("outdone", ())),
         path=table.get("path"),
         streams=table.get("streams", True),
         references=references,

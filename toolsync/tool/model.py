@@ -123,6 +123,7 @@ class Request:
 
     Attributes:
         headers: the header that each question's answer is sent in, by question, as HTTP spells it.
+        outdone: those of these headers in which one that the user states himself wins over the key.
         path: what is appended to the base address; None: what the dialect appends.
         streams: whether it asks for a stream.
         references: the spellings of variables that it expands in its settings: `${NAME}`, `{env:NAME}`.
@@ -137,6 +138,7 @@ class Request:
     """
 
     headers: Mapping[str, str] = field(default_factory=dict)
+    outdone: tuple[str, ...] = ()
     path: str | None = None
     streams: bool = True
     references: tuple[str, ...] = ()

@@ -156,7 +156,7 @@ def _seen(session: Session, profile: Profile, tool: Tool, told: Mapping[str, str
         edits_of = {overlay: plan.edits.get((tool.name, overlay), ()) for overlay, plan in plans.items()}
         for reader in _started_here(tool):
             found = {name: _expanded(tool, answer, told) for name, answer in answers(reader, trees, told).items()}
-            yield _Seen(reader, trees, found, conflicts(reader, found, trees, edits_of))
+            yield _Seen(reader, trees, found, conflicts(tool.request, reader, found, trees, edits_of))
 
 
 def _stop_at_silence(session: Session, profile: Profile, tool: Tool) -> None:

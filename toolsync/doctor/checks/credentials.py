@@ -20,14 +20,14 @@ from toolsync.errors import KeyMissingError, KeyringLockedError, NoKeyringError,
 from toolsync.masking import Secret
 from toolsync.overlay import ABSENT, TABLE, Edit
 from toolsync.sentence import say, tell
-from toolsync.trace import CREDENTIALS, Answer, answers
+from toolsync.trace import CREDENTIALS, HEADERS, Answer, answers, keyed_headers
 
 
 def two(look: Look) -> Iterator[Finding]:
     """Two credentials that differ, in two headers: which one counts depends on the gateway."""
     for one, other in combinations(look.effective.credentials, 2):
         is_same = one.value == other.value if one.value is not None else one.where == other.where
-        if one.header == other.header or is_same:
+        if one.header == other.header or is_same or any(_is_wanted(look, each) for each in (one, other)):
             continue
         is_known = one.value is not None and other.value is not None
         evidence = [say("at", place=each.header, said=place(look, each.where)) for each in (one, other)]
@@ -47,9 +47,22 @@ def _without_stranger(look: Look, *both: Credential) -> Fix | None:
 def _is_cleared(look: Look) -> bool:
     """Whether the tool would have no credential but the profile's once it is set again: what else is, is emptied."""
     trees = [replace(tree, data=_laid(tree.data, look.edits.get(tree.layer.overlay, ()))) for tree in look.trees]
-    left = [answer for question, answer in answers(look.reader, trees, look.environ).items() if question in CREDENTIALS]
+    found = answers(look.reader, trees, look.environ)
+    left = [answer for question, answer in found.items() if question in CREDENTIALS]
+    left += [found[question] for question, _ in keyed_headers(look.tool.request, found)]
     ours = {(overlay, edit.path) for overlay, wanted in look.edits.items() for edit in wanted}
     return bool(ours) and all((answer.overlay, answer.path) in ours for answer in left if answer.value)
+
+
+def _is_wanted(look: Look, credential: Credential) -> bool:
+    """Whether it is a header of the profile's own, where the profile puts it."""
+    one = next((one for one in look.layers if one.layer.name == credential.where.layer), None)
+    is_own = one is not None and bool(one.layer.overlay)
+    return is_own and credential.question in HEADERS and credential.header in _wanted_headers(look)
+
+
+def _wanted_headers(look: Look) -> set[str]:
+    return {name.lower() for name in (look.world.profile.request.get("headers", {}) if look.world.profile else {})}
 
 
 def _laid(data: Value, wanted: Iterable[Edit]) -> Value:
@@ -70,16 +83,21 @@ def foreign(look: Look) -> Iterator[Finding]:
     for credential in look.effective.credentials:
         one = next((one for one in look.layers if one.layer.name == credential.where.layer), None)
         is_ours = one is not None and bool(one.layer.overlay)
-        if is_ours or not isinstance(own, Secret) or credential.value in (None, own):
+        is_header = credential.question in HEADERS
+        if is_ours and (not is_header or not look.edits or _is_wanted(look, credential)):
             continue
-        line = say("gives_other_key", place=place(look, credential.where))
-        yield Finding("foreign_credential", "likely", (line,), values(look, credential.where), credential.where)
+        if not isinstance(own, Secret) or credential.value in (None, own):
+            continue
+        where, fix = credential.where, None
+        if is_header:
+            fix = commands(applied(look.tool.name)) if _is_cleared(look) else taken_out(look, where)
+        line = say("gives_other_key", place=place(look, where))
+        yield Finding("foreign_credential", "likely", (line,), values(look, where), where, fix)
     yield from _headers(look)
 
 
 def _headers(look: Look) -> Iterator[Finding]:
-    wanted = {name.lower() for name in (look.world.profile.request.get("headers", {}) if look.world.profile else {})}
-    where = look.effective.wheres.get("headers")
+    wanted, where = _wanted_headers(look), look.effective.wheres.get("headers")
     for name, value in look.effective.headers.items():
         if isinstance(value, Secret) and name not in wanted and where is not None:
             line = say("sends_other_header", place=place(look, where), header=name)
