@@ -148,7 +148,8 @@ def _well(one: Data, words: Data) -> str:
     if answered is None:
         return str(words["unasked"])
     how = "slow" if answered["milliseconds"] >= _SLOW_MS else "answers"
-    return f"{words[how]} ({answered['model']}, {answered['milliseconds']} ms)"
+    model = f"{answered['model']}, " if answered["model"] else ""
+    return f"{words[how]} ({model}{answered['milliseconds']} ms)"
 
 
 def _named(finding: Data, words: Data) -> str:
@@ -207,7 +208,7 @@ def _place(where: Data) -> str:
 
 
 def _details(one: Data, all_words: Mapping[str, Data]) -> Iterator[Line]:
-    request, words, states = one["request"], all_words["doctor"], all_words["states"]
+    request, words = one["request"], all_words["doctor"]
     rows: list[Sequence[str]] = [
         (words["address"], request["url"] or words["nowhere"], _at(request, words, "base_url")),
         (words["model"], request["model"] or words["nowhere"], _at(request, words, "model")),
@@ -223,7 +224,14 @@ def _details(one: Data, all_words: Mapping[str, Data]) -> Iterator[Line]:
     yield Line("")
     yield from columns(rows, ("", words["asks"], words["where"]))
     yield Line("")
-    layers = [
+    yield from _layers(one["layers"], all_words)
+    yield Line("")
+
+
+def _layers(layers: Sequence[Data], all_words: Mapping[str, Data]) -> Iterator[Line]:
+    """Who sets what; the files that are not there in one line, for they are many."""
+    words, states = all_words["doctor"], all_words["states"]
+    there = [
         (
             layer["name"],
             words["variables"] if layer["state"] == "environment" else layer["file"],
@@ -231,10 +239,13 @@ def _details(one: Data, all_words: Mapping[str, Data]) -> Iterator[Line]:
             _called(layer["sets"], all_words["questions"]),
             _called(layer["wins"], all_words["questions"]),
         )
-        for layer in one["layers"]
+        for layer in layers
+        if layer["state"] != "missing"
     ]
-    yield from columns(layers, (words["layer"], words["file"], words["state"], words["sets"], words["wins"]))
-    yield Line("")
+    yield from columns(there, (words["layer"], words["file"], words["state"], words["sets"], words["wins"]))
+    missing = dict.fromkeys(layer["file"] for layer in layers if layer["state"] == "missing" and layer["file"])
+    if missing:
+        yield sentence(f"{states['missing']}: {', '.join(missing)}", "dim", indent=2)
 
 
 def _called(questions: Sequence[str], names: Data) -> str:

@@ -55,7 +55,7 @@ def _found(effective: Effective, finding: Finding, profile: Profile | None, stan
     if is_about_key(finding.cause) and _is_elsewhere(finding, standing):
         command = spelled((*applied(effective.tool), *standing.rehearsal().options))
         return Fix(say("mend_there", place=finding.values.get("place", ""), command=command))
-    if not standing.is_set and change not in (setting.outside, key.top_up):
+    if not standing.is_set and change not in _ANYWAY:
         return commands(applied(effective.tool))
     if finding.certainty == "open" and is_about_key(finding.cause):
         return None  # nobody knows that it is the key: another one would be a guess
@@ -113,11 +113,15 @@ _CHANGES: Mapping[str, Change] = {
     "tool_timeout_too_short": setting.timeout,
     "timeout_unit": setting.timeout,
     "proxy_captures_loopback": setting.exempt,
+    "proxy_unreachable": setting.unproxied,
     "stream_not_sse": setting.unstreamed,
 }
 """What mends each cause. A redirect's new place is not taken: who answers there is for people to judge."""
 
 _OF_ADDRESS = (setting.address, setting.only_again, setting.other_scheme, setting.by_number, setting.exempt)
+
+_ANYWAY = (setting.outside, setting.unproxied, setting.unstreamed, key.top_up)
+"""What mends, whether the tool is set or not."""
 
 OF_ADDRESS = frozenset(name for name, change in _CHANGES.items() if change in _OF_ADDRESS)
 """Causes that another address mends, so that it alone says whether the tool has what the profile wants."""

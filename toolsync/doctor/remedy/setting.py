@@ -10,7 +10,7 @@ from toolsync.doctor.command import applied, commands, spelled
 from toolsync.doctor.model import Effective, Finding, Fix
 from toolsync.doctor.remedy.standing import Standing
 from toolsync.profile import Profile, for_tool
-from toolsync.sentence import say
+from toolsync.sentence import Sentence, say
 
 _PATIENCE_SECONDS = 120
 """What slow models, and gateways that wait for their own, are commonly given."""
@@ -81,6 +81,15 @@ def timeout(effective: Effective, _finding: Finding, profile: Profile, standing:
     if not isinstance(stated, int | float) or not _PATIENCE_SECONDS <= stated <= _MOST_SECONDS:
         return _edited(effective, profile, standing, f"request.timeout_seconds={_PATIENCE_SECONDS}")
     return None if stated == effective.timeout_seconds else commands(applied(effective.tool))
+
+
+def unproxied(_effective: Effective, finding: Finding, _profile: Profile, standing: Standing) -> Fix | None:
+    """The proxy started, or taken out, where its place is known."""
+    found = standing.taken_out()
+    if found is None:
+        return None
+    way = found.text if isinstance(found.text, Sentence) else say("run_there", command=found.text)
+    return Fix(say("start_proxy", proxy=finding.values.get("proxy", ""), way=way))
 
 
 def unstreamed(effective: Effective, _finding: Finding, profile: Profile, standing: Standing) -> Fix:
