@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.bench.records import record
+from tests.bench.records import record, request
 from tests.bench.test_comparison import run, steady, with_memory
 from toolsync.bench.comparison import METRICS, Row, Verdict
 from toolsync.bench.condition import outcome, parse
@@ -90,6 +90,8 @@ def test_whether_a_condition_is_met(text: str, rows: list[Row], state: str) -> N
 
 BEFORE, AFTER = run("before-1", steady(), steps=(8,)), run("after-1", steady(1.2), steps=(8,))
 OTHER = replace(AFTER, token_source="events")
+LADDER = run("before-3", steady())
+SHORTER = replace(run("after-3", steady()), rungs=run("after-3", steady()).rungs[:1])
 
 
 def compared(after: Record = AFTER, *conditions: str, anyway: bool = False) -> Result:
@@ -104,6 +106,12 @@ def compared(after: Record = AFTER, *conditions: str, anyway: bool = False) -> R
         pytest.param(compared(AFTER, "ttft_p50>+10%"), 1, id="met"),
         pytest.param(compared(AFTER, "peak_memory>+10%"), 3, id="unknown"),
         pytest.param(compared(AFTER, "peak_memory>+10%", "ttft_p50>+10%"), 1, id="met-and-unknown"),
+        pytest.param(held(LADDER, SHORTER, [parse("worse")]), 3, id="a-rung-is-missing"),
+        pytest.param(held(LADDER, SHORTER, [parse("ttft_p50>+10%")]), 3, id="a-rung-that-is-asked-for-is-missing"),
+        pytest.param(
+            held(LADDER, SHORTER, [parse("ttft_p50@1>+10%")]), 0, id="a-rung-that-is-not-asked-for-is-missing"
+        ),
+        pytest.param(held(LADDER, SHORTER, []), 0, id="a-rung-is-missing-and-nothing-asked"),
         pytest.param(compared(OTHER), 3, id="refused"),
         pytest.param(compared(OTHER, "ttft_p50>+10%"), 3, id="refused-whatever-was-asked"),
         pytest.param(compared(OTHER, anyway=True), 0, id="anyway"),
@@ -149,6 +157,42 @@ def test_what_has_no_verdict_does_not_count_for_the_reason_that_there_is_none() 
     assert told[0] == "--fail-if ttft_p50>+10%: nothing that it asks for has a verdict, so nobody can say"
     assert told[1].endswith("which does not count: the client was the limit")
     assert len(told) == 2
+
+
+def _with_failures(run: Record, count: int) -> Record:
+    bad = [replace(one, requests=(*one.requests, *(request(fault="status", t0_ms=None),) * count)) for one in run.rungs]
+    return replace(run, rungs=tuple(bad))
+
+
+@pytest.mark.parametrize(
+    ("failed", "conditions", "code", "says"),
+    [
+        ((0, 24), ("worse",), 1, "--fail-if worse is met at concurrency 8 (requests fail)"),
+        ((0, 24), ("ttft_p50>+10%",), 3, "--fail-if ttft_p50>+10%: nobody can say of concurrency 8 (requests fail)"),
+        ((0, 24), ("ttft_p50@1>+10%",), 3, "nothing that it asks for has a verdict"),
+        ((0, 24), (), 0, "concurrency 8: 0 of 24 requests failed before, 24 of 48 after"),
+        ((24, 0), ("worse",), 3, "nothing that it asks for has a verdict"),
+        ((0, 1), ("worse",), 0, ""),
+    ],
+    ids=["worse", "asked there", "asked elsewhere", "not asked", "it was so before", "one"],
+)
+def test_a_candidate_that_fails_does_not_pass(
+    failed: tuple[int, int], conditions: tuple[str, ...], code: int, says: str
+) -> None:
+    one, other = _with_failures(BEFORE, failed[0]), _with_failures(run("b", steady(), steps=(8,)), failed[1])
+    result = held(one, other, [parse(text) for text in conditions])
+    assert result.exit_code == code
+    assert any(says in message.text for message in result.messages) is bool(says)
+
+
+def test_a_candidate_that_fails_at_one_of_two_does_not_pass() -> None:
+    runs = [run(seed, steady(), steps=(1, 8)) for seed in ("before-2", "after-2")]
+    first, last = runs[1].rungs
+    (failing,) = _with_failures(replace(runs[1], rungs=(last,)), 24).rungs
+    after = replace(runs[1], rungs=(first, failing))
+    assert held(runs[0], after, [parse("worse")]).exit_code == 1
+    assert held(runs[0], after, [parse("ttft_p50>+10%")]).exit_code == 3
+    assert held(runs[0], after, [parse("ttft_p50@1>+10%")]).exit_code == 0
 
 
 def test_the_table_for_people() -> None:

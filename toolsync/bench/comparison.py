@@ -88,6 +88,21 @@ class Row:
 
 
 @frozen
+class Failing:
+    """A concurrency at which too many requests failed, and more than before.
+
+    Attributes:
+        concurrency: of the rung.
+        before: how many failed, and of how many.
+        after: likewise.
+    """
+
+    concurrency: int
+    before: tuple[int, int]
+    after: tuple[int, int]
+
+
+@frozen
 class Comparison:
     """All rows.
 
@@ -95,11 +110,13 @@ class Comparison:
         rows: by concurrency, then by metric.
         missing: concurrencies that only one of the runs finished.
         confidence: of each interval, 0 to 1; None where there is none.
+        failing: where the candidate fails; no figure of what went well tells of that.
     """
 
     rows: tuple[Row, ...]
     missing: tuple[int, ...]
     confidence: float | None
+    failing: tuple[Failing, ...] = ()
 
 
 def compared(before: Record, after: Record) -> Comparison:
@@ -113,7 +130,23 @@ def compared(before: Record, after: Record) -> Comparison:
     tested = sum(one.draws is not None for one in drawn)
     error = ERROR / tested if tested else None
     rows = tuple(_judged(one, error) for one in drawn)
-    return Comparison(rows, tuple(sorted(rungs.keys() ^ others.keys())), None if error is None else 1 - error)
+    failing = tuple(one for pair in pairs if (one := _failing(*pair)) is not None)
+    return Comparison(rows, tuple(sorted(rungs.keys() ^ others.keys())), None if error is None else 1 - error, failing)
+
+
+def _failing(before: Rung, after: Rung) -> Failing | None:
+    one, other = _failed(before), _failed(after)
+    is_more = other[0] * one[1] > 2 * one[0] * other[1]
+    return Failing(before.concurrency, one, other) if _is_too_much(other) and is_more else None
+
+
+def _failed(rung: Rung) -> tuple[int, int]:
+    """How many requests failed, and of how many."""
+    return sum(not one.is_ok for one in rung.requests), len(rung.requests)
+
+
+def _is_too_much(failed: tuple[int, int]) -> bool:
+    return failed[0] > _FAILED_SHARE * failed[1]
 
 
 @frozen
@@ -144,9 +177,9 @@ def _unfit(before: Rung, after: Rung) -> str:
     if before.client.is_limit or after.client.is_limit:
         return "the client was the limit"
     for rung in (before, after):
-        failed = sum(not one.is_ok for one in rung.requests)
-        if failed > _FAILED_SHARE * len(rung.requests):
-            return f"{failed} of {len(rung.requests)} requests failed"
+        failed = _failed(rung)
+        if _is_too_much(failed):
+            return f"{failed[0]} of {failed[1]} requests failed"
     return ""
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from toolsync.bench.comparison import METRICS, Row
+from toolsync.bench.comparison import METRICS, Failing, Row
 from toolsync.errors import UsageError
 from toolsync.masking import on_one_line
 from toolsync.value import frozen
@@ -63,37 +63,56 @@ class Outcome:
 
     Attributes:
         condition: which.
-        state: `met` fails; `unknown` where nothing that it asks for has a verdict.
+        state: `met` fails; `unknown` where nothing that it asks for has a verdict, or not all of it can have one.
         rows: that meet it.
         unsure: that are beyond the limit, and by chance perhaps, or without a verdict.
+        failing: where it asks, and the candidate's requests fail.
+        missing: concurrencies that it asks for, and only one of the runs finished.
     """
 
     condition: Condition
     state: State
     rows: tuple[Row, ...] = ()
     unsure: tuple[Row, ...] = ()
+    failing: tuple[Failing, ...] = ()
+    missing: tuple[int, ...] = ()
 
 
-def outcome(condition: Condition, rows: Sequence[Row]) -> Outcome:
+def outcome(
+    condition: Condition, rows: Sequence[Row], failing: Sequence[Failing] = (), missing: Sequence[int] = ()
+) -> Outcome:
     """Whether the rows meet the condition.
 
-    Where no row has a verdict, the build would pass without having been looked at: that is unknown.
+    Where no row has a verdict, or requests fail, or a rung is missing, the build would pass without having been looked
+    at: that is unknown; to `worse`, requests that fail are worse.
     A limit of a change for the worse (`>+10%`, `<-5%`) is met where there is shown to be a change; one that asks for a
     change (`>-5%`: fails unless TTFT fell by that) is met wherever it did not come.
     """
+    dark = tuple(one for one in failing if _asks(condition, one.concurrency))
+    absent = tuple(step for step in missing if _asks(condition, step))
+    unsure: tuple[Row, ...] = ()
     if condition.metric == "worse":
-        worse = tuple(row for row in rows if row.verdict == "worse")
-        judged = any(row.verdict != "no verdict" for row in rows)
-        return Outcome(condition, "met" if worse else "not met" if judged else "unknown", worse)
-    asked = [
-        row for row in rows if row.metric.name == condition.metric and condition.concurrency in (None, row.concurrency)
-    ]
+        asked = rows
+        met = tuple(row for row in rows if row.verdict == "worse")
+        is_met = bool(met or dark)
+    else:
+        asked = [row for row in rows if row.metric.name == condition.metric and _asks(condition, row.concurrency)]
+        met, unsure = _beyond(condition, asked)
+        is_met = bool(met)
+    is_judged = not dark and not absent and any(row.verdict != "no verdict" for row in asked)
+    return Outcome(condition, "met" if is_met else "not met" if is_judged else "unknown", met, unsure, dark, absent)
+
+
+def _asks(condition: Condition, concurrency: int) -> bool:
+    return condition.concurrency in (None, concurrency)
+
+
+def _beyond(condition: Condition, asked: Sequence[Row]) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
+    """The rows beyond the limit: those that meet the condition, and those of which nobody can be sure."""
     beyond = [row for row in asked if _is_beyond(row.change, condition)]
     asks_for_change = condition.limit < 0 if condition.is_above else condition.limit > 0
     met = tuple(row for row in beyond if asks_for_change or row.verdict in ("better", "worse"))
-    unsure = tuple(row for row in beyond if row not in met)
-    judged = any(row.verdict != "no verdict" for row in asked)
-    return Outcome(condition, "met" if met else "not met" if judged else "unknown", met, unsure)
+    return met, tuple(row for row in beyond if row not in met)
 
 
 def _is_beyond(change: float | None, condition: Condition) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from toolsync.bench.comparability import Difference, differences
-from toolsync.bench.comparison import LEAST_EFFECT, Comparison, Row, compared
+from toolsync.bench.comparison import LEAST_EFFECT, Comparison, Failing, Row, compared
 from toolsync.bench.condition import Condition, Outcome, outcome, parse
 from toolsync.bench.record import Record
 from toolsync.bench.resampling import RESAMPLES
@@ -58,12 +58,13 @@ def held(before: Record, after: Record, conditions: Sequence[Condition], *, anyw
     apart = differences(before, after)
     is_refused = bool(apart) and not anyway
     found = Comparison((), (), None) if is_refused else compared(before, after)
-    outcomes = [] if is_refused else [outcome(one, found.rows) for one in conditions]
+    outcomes = [] if is_refused else [outcome(one, found.rows, found.failing, found.missing) for one in conditions]
     is_refused = is_refused or not found.rows
     messages = (
         *_apart(apart, anyway=anyway),
         *(_nothing(before, after) if not found.rows and not (apart and not anyway) else ()),
         *_missing(found.missing),
+        *_failing(found.failing),
         *(message for one in outcomes for message in _of_condition(one)),
     )
     data = {
@@ -150,12 +151,22 @@ def _missing(missing: Sequence[int]) -> Iterator[Message]:
         )
 
 
+def _failing(failing: Sequence[Failing]) -> Iterator[Message]:
+    for one in failing:
+        counts = [f"{failed} of {count}" for failed, count in (one.before, one.after)]
+        text = f"concurrency {one.concurrency}: {counts[0]} requests failed before, {counts[1]} after"
+        yield Message("problem", text, "No row tells of them: figures are those of what went well.")
+
+
 def _of_condition(one: Outcome) -> Iterator[Message]:
     text = f"--fail-if {one.condition.text}"
+    failing = ", ".join(f"concurrency {rung.concurrency} (requests fail)" for rung in one.failing)
     if one.state == "unknown":
-        yield Message("problem", f"{text}: nothing that it asks for has a verdict, so nobody can say")
+        dark = ", ".join(filter(None, [failing, *(f"concurrency {step} (not finished)" for step in one.missing)]))
+        why = f"nobody can say of {dark}" if dark else "nothing that it asks for has a verdict, so nobody can say"
+        yield Message("problem", f"{text}: {why}")
     if one.state == "met":
-        steps = ", ".join(_place(row) for row in one.rows)
+        steps = ", ".join(filter(None, [*map(_place, one.rows), failing]))
         yield Message("problem", f"{text} is met at {steps}")
     chance = [row for row in one.unsure if row.verdict != "no verdict"]
     if chance:
