@@ -9,7 +9,7 @@ from functools import cache, partial
 from typing import Any
 
 from toolsync import resources
-from toolsync.causes import Language, unspaced
+from toolsync.causes import Language, named, unspaced
 from toolsync.value import frozen
 
 
@@ -51,6 +51,11 @@ def tell(text: Text, language: Language = "en") -> str:
         said = tell(text.values["said"])
         return _translated(said) if language == "zh" else said
     values = text.values
+    if text.name in (_TITLED, _REMEDIED):
+        cause = named(tell(values["cause"]), language).filled(
+            {name: tell(one, language) for name, one in values.items()}
+        )
+        return cause.title if text.name == _TITLED else cause.remedy
     return _PLACEHOLDER.sub(lambda match: tell(values[match[1]], language), rows()[text.name][language])
 
 
@@ -59,20 +64,43 @@ def reported(said: str) -> Text:
     return Sentence(_OTHERS, {"said": said})
 
 
+def titled(cause: str) -> Text:
+    """What a cause is, in a few words."""
+    return Sentence(_TITLED, {"cause": cause})
+
+
+def remedied(cause: str, **values: Text) -> Text:
+    """What mends a cause, with what fills its sentence."""
+    return Sentence(_REMEDIED, {"cause": cause, **values})
+
+
 def _translated(said: str) -> str:
     """In Chinese, line by line, whole, or behind the place that it begins with; else as it stands."""
     if "\n" in said:
         lines = said.split("\n")
         told = [_translated(line) for line in lines]
         return "\n".join(told) if told != lines else _row(said) or said
-    whole = _row(said)
+    whole = _whole(said)
     if whole is not None:
         return whole
     for joint in re.finditer(": ", said):
-        behind = _row(said[joint.end() :])
+        behind = _whole(said[joint.end() :])
         if behind is not None:
             return said[: joint.end()] + behind
     return said
+
+
+def _whole(said: str) -> str | None:
+    """In Chinese, by one row or by one for each sentence."""
+    found = _row(said)
+    if found is not None:
+        return found
+    for joint in re.finditer(r"\. ", said):
+        first = _row(said[: joint.start()]) or _row(said[: joint.start() + 1])
+        rest = _whole(said[joint.end() :]) if first is not None else None
+        if first is not None and rest is not None:
+            return f"{first.removesuffix('。')}。{rest}"
+    return None
 
 
 def _row(said: str) -> str | None:
@@ -94,6 +122,8 @@ def rows() -> Mapping[str, Mapping[Language, str]]:
 
 
 _OTHERS = "reported"
+_TITLED, _REMEDIED = "titled", "remedied"
+"""Of a cause, whose sentences are in files of their own."""
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 
 

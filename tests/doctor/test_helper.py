@@ -1,5 +1,7 @@
 """The command that a tool runs for its key: run as the tool runs it, and never for longer than its limit."""
 
+# ruff: noqa: RUF001  Chinese has its own punctuation
+
 from __future__ import annotations
 
 import os
@@ -14,6 +16,7 @@ from toolsync.doctor import helper
 from toolsync.doctor.helper import Command, printed
 from toolsync.document import Value
 from toolsync.masking import masked
+from toolsync.sentence import tell
 
 KEY = invented("helper")
 ENVIRON = {"PATH": "/usr/bin:/bin", "HOME": "/"}
@@ -109,3 +112,18 @@ def test_what_it_prints_is_known_as_a_secret_even_where_it_is_none(tmp_path: Pat
     found = printed(command, ENVIRON, tmp_path)
     assert str(found.problem) == "it ended with exit code 1: ***"
     assert masked(f"{KEY}-1") == "***"
+
+
+def test_what_toolsync_says_as_a_helper_is_said_in_chinese_and_what_others_say_is_quoted(tmp_path: Path) -> None:
+    own = "toolsync: env:GW_KEY: the variable is empty. Install it, or write its absolute path into the profile."
+    told = {
+        own: "以退出码 2 结束：toolsync：env:GW_KEY：该变量是空的。安装它，或在配置档中写出它的绝对路径。",
+        "pass: gw is not there. Add it.": "以退出码 2 结束：pass: gw is not there. Add it.",
+    }
+    for said, chinese in told.items():
+        command = Command.of(f"echo '{said}' >&2; exit 2")
+        assert command is not None
+        problem = printed(command, ENVIRON, tmp_path).problem
+        assert problem is not None
+        assert tell(problem) == f"it ended with exit code 2: {said}"
+        assert tell(problem, "zh") == chinese

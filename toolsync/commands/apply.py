@@ -12,7 +12,7 @@ from toolsync.commands.describe import described_file, described_tool, left_mess
 from toolsync.commands.environment.variables import variable_of
 from toolsync.commands.helper_check import helper_complaints, helper_failures
 from toolsync.commands.keys.turning import Unturned
-from toolsync.commands.pinging import Pinged, failures, ping_all, requests
+from toolsync.commands.pinging import Pinged, failures, ping_all, requests, spoken
 from toolsync.commands.writing import forgetting
 from toolsync.commands.writing.carry import carry_out, stop_at_unwritable
 from toolsync.commands.writing.recovering import recovered
@@ -21,6 +21,7 @@ from toolsync.planning.fitting import remembered_tools
 from toolsync.planning.guarding import still_exposed, stop_at_exposed
 from toolsync.planning.plans import Plan, Wish, plan_apply
 from toolsync.result import DONE, PROBLEM, REFUSED, Message, Result
+from toolsync.sentence import say, tell
 from toolsync.session import Session
 from toolsync.value import frozen
 
@@ -90,7 +91,7 @@ def execute(session: Session, planned: Plan, options: Options) -> Result:
     assert planned.profile is not None  # noqa: S101  an undo has a module of its own
     stop_at_exposed(session, planned.files)
     pinged = ping_all(session, planned) if options.ping else ()
-    _stop_at_failure(pinged, options)
+    _stop_at_failure(session, pinged, options)
     memory = replace(planned.memory, profile=planned.profile.name, copies=_copies(planned, planned.profile.name))
     if not planned.is_nothing or memory.copies != planned.memory.copies:
         carry_out(session, planned, memory, Unturned(session) if _is_copied(planned) else None)
@@ -153,12 +154,12 @@ def _data(session: Session, planned: Plan, pinged: Iterable[Pinged]) -> dict[str
     return {**described(session, planned), "pings": [one.data() for one in pinged], "written": written}
 
 
-def _stop_at_failure(pinged: Sequence[Pinged], options: Options) -> None:
+def _stop_at_failure(session: Session, pinged: Sequence[Pinged], options: Options) -> None:
     failed = list(failures(pinged))
     if failed and not options.force:
         raise PingFailedError(
             "\n".join(one.text for one in failed),
-            hint=f"{failed[0].hint} Nothing was written. `--tool` narrows, `--force` writes all the same.",
+            hint=tell(say("ping_stopped", hint=failed[0].hint), spoken(session)),
             cause=next(one.ping.cause for one in pinged if one.problem),
         )
 

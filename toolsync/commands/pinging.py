@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from toolsync.address import Dialect
+from toolsync.causes import Language, language
 from toolsync.commands.describe import skipped_message
 from toolsync.commands.helper_check import open_references
 from toolsync.masking import Secret
@@ -16,6 +17,7 @@ from toolsync.planning.headers import header_value
 from toolsync.planning.plans import Plan, ToolPlan, Wish, plan_ping
 from toolsync.profile import Profile
 from toolsync.result import DONE, REFUSED, Message, Result
+from toolsync.sentence import Text, reported, say, tell
 from toolsync.session import Session
 from toolsync.value import frozen
 
@@ -69,9 +71,21 @@ def run(session: Session, wish: Wish) -> Result:
     planned = plan_ping(session, wish)
     pinged = ping_all(session, planned)
     left = [skipped_message(one, "note", "problem" if one.is_asked else "note") for one in planned.skipped]
-    messages = (*failures(pinged), *_warnings(session, planned, pinged), *left, *_silence(planned, pinged))
+    told = spoken(session)
+    others = [_told(one, told) for one in (*_warnings(session, planned, pinged), *left, *_silence(planned, pinged))]
+    messages = (*failures(pinged), *others)
     exit_code = REFUSED if any(message.level == "problem" for message in messages) else DONE
-    return Result("ping", {"pings": [one.data() for one in pinged]}, messages, exit_code)
+    return Result("ping", {"language": told, "pings": [one.data() for one in pinged]}, messages, exit_code)
+
+
+def spoken(session: Session) -> Language:
+    """The language in which it is said what a gateway answered."""
+    return language(None, session.places.environ)
+
+
+def _told(message: Message, told: Language) -> Message:
+    """The same in that language, as far as the catalogue knows it."""
+    return replace(message, text=tell(reported(message.text), told), hint=tell(reported(message.hint), told))
 
 
 def failures(pinged: Sequence[Pinged]) -> Iterator[Message]:
@@ -88,7 +102,7 @@ def _called(one: Pinged) -> str:
 def _silence(planned: Plan, pinged: Sequence[Pinged]) -> Iterator[Message]:
     """That nobody was asked, which is no sign of health."""
     if not pinged and not any(skipped.is_asked for skipped in planned.skipped):
-        yield Message("problem", "nothing was pinged: no tool in question asks an address that can be pinged")
+        yield Message("problem", tell(say("nobody_pinged")))
 
 
 def _warnings(session: Session, planned: Plan, pinged: Sequence[Pinged]) -> Iterator[Message]:
@@ -106,12 +120,12 @@ def ping_all(session: Session, planned: Plan) -> tuple[Pinged, ...]:
     from toolsync.probe import ping
 
     came = ((ping(request), tools) for request, tools in requests(session, planned))
-    return tuple(Pinged(_advised(one, planned), tools) for one, tools in came)
+    return tuple(Pinged(_advised(one, planned, spoken(session)), tools) for one, tools in came)
 
 
-def _advised(one: Ping, planned: Plan) -> Ping:
+def _advised(one: Ping, planned: Plan, told: Language) -> Ping:
     assert planned.profile is not None  # noqa: S101  `requests` looked
-    return replace(one, hint=named(one.hint, planned.profile))
+    return replace(one, hint=named(one.hint, planned.profile, told))
 
 
 def requests(session: Session, planned: Plan) -> list[tuple[PingRequest, tuple[str, ...]]]:
@@ -138,16 +152,19 @@ def requests(session: Session, planned: Plan) -> list[tuple[PingRequest, tuple[s
 _KEY_COMMAND = re.compile("`toolsync key (set|rotate) NAME`")
 
 
-def named(hint: str, profile: Profile) -> str:
+def named(hint: str, profile: Profile, told: Language = "en") -> str:
     """A probe's hint, in which NAME stands for the profile, with its name; a key is changed where it comes from."""
-    there = {
+    name = profile.key.name
+    places: Mapping[str, Text] = {
         "age": "`toolsync key set NAME`",
-        "env": f"in ${profile.key.name}, the variable that the profile takes it from",
-        "systemd": f"where the service's unit loads the credential '{profile.key.name}' from",
-        "command": f"where the profile's own command gets it ({profile.key})",
-    }.get(profile.key.kind)
-    if there is not None:
-        hint = _KEY_COMMAND.sub(lambda _: there, hint)
+        "env": say("key_of_variable", variable=name),
+        "systemd": say("key_of_credential", credential=name),
+        "command": say("key_of_command", command=str(profile.key)),
+    }
+    there = places.get(profile.key.kind)
+    if there is not None and _KEY_COMMAND.search(hint):
+        way = tell(there, told)
+        hint = _KEY_COMMAND.sub(lambda _: way, hint)
     return re.sub(r"\bNAME\b", profile.name, hint)
 
 
@@ -163,7 +180,7 @@ def _request(session: Session, key: Secret, dialect: Dialect, base: str, tool: T
     profile = tool.profile
     assert profile is not None  # noqa: S101  `ping_all` looked
     headers = {name: header_value(session, value) for name, value in profile.request.get("headers", {}).items()}
-    return PingRequest(dialect, base, profile.model, key, headers, network_of(session, profile, base))
+    return PingRequest(dialect, base, profile.model, key, headers, network_of(session, profile, base), spoken(session))
 
 
 def network_of(session: Session, profile: Profile, url: str) -> Network:

@@ -16,7 +16,7 @@ from pathlib import Path
 from toolsync import waiting
 from toolsync.document import Value
 from toolsync.masking import Secret, masked, on_one_line
-from toolsync.sentence import Text, say
+from toolsync.sentence import Text, reported, say
 from toolsync.value import frozen
 
 _SECONDS = 15.0
@@ -154,7 +154,17 @@ def _judged(done: subprocess.CompletedProcess[bytes]) -> Printed:
 
 
 def _adding(problem: Text, said: str) -> Text:
-    return say("at", place=problem, said=said) if said else problem
+    return say("at", place=problem, said=_quoted(said)) if said else problem
+
+
+def _quoted(said: str) -> Text:
+    """The program's own words, which nobody translates but where it is toolsync."""
+    own = said.removeprefix(_OWN)
+    return say("at", place="toolsync", said=reported(own)) if own != said else said
+
+
+_OWN = "toolsync: "
+"""How the line begins that `key print` writes where it fails."""
 
 
 def _shown(program: str) -> str:

@@ -19,7 +19,7 @@ from toolsync.probe.response import Response
 from toolsync.value import frozen
 
 if TYPE_CHECKING:
-    from toolsync.causes import Certainty
+    from toolsync.causes import Certainty, Language
     from toolsync.probe.verdict import Outcome
 
 __all__ = ["Models", "Network", "Ping", "PingRequest", "exposes_key", "list_models", "ping"]
@@ -38,6 +38,7 @@ class PingRequest:
         key: None sends no credential at all.
         headers: further ones, as the profile's `request.headers`; they never replace the credential.
         network: proxy and trust, as the tool has them, and our patience.
+        language: of what is said about the answer.
     """
 
     dialect: Dialect
@@ -46,6 +47,7 @@ class PingRequest:
     key: Secret | None = None
     headers: Mapping[str, str | Secret] = field(default_factory=dict)
     network: Network = field(default_factory=Network)
+    language: Language = "en"
 
 
 @frozen
@@ -163,7 +165,7 @@ def _came(
     from toolsync.probe.classifier import Asked
     from toolsync.probe.failure import unsent
     from toolsync.probe.verdict import judge, shown_address
-    from toolsync.sentence import tell
+    from toolsync.sentence import say, tell
 
     started = time.perf_counter()
     answer = found = None
@@ -181,9 +183,9 @@ def _came(
         "elapsed_ms": answer.elapsed_ms if answer else round((time.perf_counter() - started) * 1000),
         "cause": verdict.cause,
         "certainty": verdict.certainty,
-        "problem": tell(verdict.problem),
-        "hint": verdict.hint,
-        "warning": _WARNING if exposes_key(request) else "",
+        "problem": tell(verdict.problem, request.language),
+        "hint": tell(verdict.hint, request.language),
+        "warning": tell(say("key_in_the_open"), request.language) if exposes_key(request) else "",
     }
     return result, found if verdict.outcome == "ok" else None
 
@@ -203,6 +205,3 @@ def _listed(request: PingRequest, url: str) -> Response:
     from toolsync.probe.dialect import headers
 
     return send("GET", url, None, headers(request.dialect, request.key, request.headers), request.network)
-
-
-_WARNING = "The key goes over the network in clear: the address starts with http://, and is not on this machine."

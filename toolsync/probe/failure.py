@@ -12,7 +12,7 @@ from toolsync.errors import ProfileError
 from toolsync.probe.body import shown
 from toolsync.probe.network import Network
 from toolsync.probe.verdict import Outcome, Verdict, advice
-from toolsync.sentence import Text, reported, say, tell
+from toolsync.sentence import Text, reported, say
 
 CERTIFICATE: Mapping[int, tuple[str, str]] = {
     9: ("clock_skew", "certificate_too_young"),
@@ -30,7 +30,7 @@ CERTIFICATE: Mapping[int, tuple[str, str]] = {
 def unsent(error: Exception, url: str, network: Network) -> Verdict:
     """What `error` amounts to. Its own text is hardly ever shown: it may hold the headers, and they hold the key."""
     if isinstance(error, ProfileError):
-        return Verdict("unsendable", reported(shown(error.message)), error.hint, "url_malformed")
+        return Verdict("unsendable", reported(shown(error.message)), reported(error.hint), "url_malformed")
     where = _where(url, network)
     kinds = {kind.__name__ for kind in type(error).__mro__}
     is_proxy = network.proxy_for(url) is not None
@@ -40,16 +40,16 @@ def unsent(error: Exception, url: str, network: Network) -> Verdict:
             certainty: Certainty = (
                 "open" if found == "gateway_bug" else "sure"
             )  # or what listens there is no web server
-            return Verdict(outcome, say(problem, where=where), hint or advice(cause, tell(where)), cause, certainty)
+            way_out = say(hint) if hint else advice(cause, where)
+            return Verdict(outcome, say(problem, where=where), way_out, cause, certainty)
     if "ProxyError" in kinds:
         return _refused_by_proxy(shown(str(error)))
     if "NetworkError" in kinds:
         return _broken(error, where, is_proxy=is_proxy)
     if isinstance(error, OSError) and network.ca_bundle:  # ssl.SSLError is one
-        return Verdict("unsendable", say("bundle_unread", file=shown(network.ca_bundle)), _CA_HINT)
+        return Verdict("unsendable", say("bundle_unread", file=shown(network.ca_bundle)), say("name_bundle"))
     if isinstance(error, ValueError) and network.proxy:
-        hint = advice("proxy_bad_scheme")
-        return Verdict("unsendable", say("proxy_unusable"), hint, "proxy_bad_scheme")
+        return Verdict("unsendable", say("proxy_unusable"), advice("proxy_bad_scheme"), "proxy_bad_scheme")
     return Verdict("unsendable", say("not_made", kind=type(error).__name__))
 
 
@@ -77,7 +77,8 @@ def _broken(error: Exception, where: Text, *, is_proxy: bool) -> Verdict:
                     say("nothing_listens", where=where), _by("connection_refused", is_proxy=is_proxy), where
                 )
             case ConnectionResetError() | BrokenPipeError():
-                return Verdict("no_connection", say("connection_broken", where=where), _HTTP_HINT, "scheme_mismatch")
+                said = say("connection_broken", where=where)
+                return Verdict("no_connection", said, say("see_scheme"), "scheme_mismatch")
             case OSError(strerror=str(reason)):
                 cause = _by("connect_timeout", is_proxy=is_proxy)
                 return _unconnected(say("unconnected_for", where=where, reason=reported(shown(reason))), cause, where)
@@ -95,7 +96,7 @@ def _by(cause: str, *, is_proxy: bool) -> str:
 
 
 def _unconnected(problem: Text, cause: str, where: Text) -> Verdict:
-    return Verdict("no_connection", problem, advice(cause, tell(where)), cause)
+    return Verdict("no_connection", problem, advice(cause, where), cause)
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
@@ -119,14 +120,10 @@ def _where(url: str, network: Network) -> Text:
     return say("proxy_at", where=where) if proxy else where
 
 
-_SLOW_HINT = "Try again; a model that is being loaded, or a gateway that waits for its own, needs longer."
-_HTTP_HINT = "Check port and scheme of base_url: https:// where the server speaks plain http, or the reverse, ends so."
-_CA_HINT = "Behind a company's inspection, name its root: [profiles.NAME.network] ca_bundle."
-
 _KINDS: tuple[tuple[str, Outcome, str, str, str], ...] = (
     ("ConnectTimeout", "timeout", "connect_timeout", "late_connection", ""),
-    ("TimeoutException", "timeout", "", "late_answer", _SLOW_HINT),
-    ("RemoteProtocolError", "bad_reply", "gateway_bug", "no_http", _HTTP_HINT),
+    ("TimeoutException", "timeout", "", "late_answer", "try_again"),
+    ("RemoteProtocolError", "bad_reply", "gateway_bug", "no_http", "see_scheme"),
     ("DecodingError", "bad_reply", "encoding_mismatch", "not_as_compressed", ""),
     ("LocalProtocolError", "unsendable", "key_whitespace", "unfit_header", ""),
     ("UnicodeEncodeError", "unsendable", "key_not_a_key", "unfit_header", ""),
@@ -134,5 +131,5 @@ _KINDS: tuple[tuple[str, Outcome, str, str, str], ...] = (
     ("InvalidURL", "unsendable", "url_malformed", "uncallable", ""),
 )
 """By the name of the exception's class or a class above it, so that httpx is imported only where it sends: outcome,
-cause, the sentence's name, and a hint where the cause's own remedy will not do.
+cause, and the names of the sentence and of a hint where the cause's own remedy will not do.
 """

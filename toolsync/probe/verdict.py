@@ -7,11 +7,11 @@ from typing import Literal
 from urllib.parse import urljoin, urlsplit
 
 from toolsync.address import PATHS
-from toolsync.causes import Cause, Certainty, named
+from toolsync.causes import Certainty
 from toolsync.probe.body import is_page, shown
 from toolsync.probe.classifier import Asked, Reading, read
 from toolsync.probe.response import Response
-from toolsync.sentence import Text
+from toolsync.sentence import Text, remedied, say, titled
 from toolsync.value import frozen
 
 Outcome = Literal[
@@ -39,7 +39,7 @@ class Verdict:
 
     outcome: Outcome
     problem: Text = ""
-    hint: str = ""
+    hint: Text = ""
     cause: str = ""
     certainty: Certainty = "sure"
 
@@ -50,18 +50,15 @@ def judge(answer: Response, asked: Asked) -> Verdict:
     if not reading.cause:
         return Verdict("ok")
     outcome = _outcome(answer)
-    parts = urlsplit(asked.url)
-    page = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}/"
-    values = {"host": parts.hostname or "", "page": page, "address": target(answer, asked)}
-    cause = named(reading.cause).filled(values)
-    what = _PLAIN[outcome] if reading.certainty == "open" else cause.title
-    problem = f"{what} ({answer.status}){_told(answer, reading)}"
-    return Verdict(outcome, problem, _hint(cause, reading), reading.cause, reading.certainty)
+    what = say(_PLAIN[outcome]) if reading.certainty == "open" else titled(reading.cause)
+    return Verdict(
+        outcome, _told(what, answer, reading), _hint(reading, answer, asked), reading.cause, reading.certainty
+    )
 
 
-def advice(cause: str, host: str = "") -> str:
+def advice(cause: str, host: Text = "") -> Text:
     """The catalogue's remedy, for a cause that was found without an answer."""
-    return named(cause).filled({"host": host}).remedy
+    return remedied(cause, host=host)
 
 
 def shown_address(url: str) -> str:
@@ -70,14 +67,14 @@ def shown_address(url: str) -> str:
 
 
 _PLAIN: dict[Outcome, str] = {
-    "refused": "the gateway refused the request",
-    "not_found": "nothing answers there",
-    "redirect": "the address redirects",
-    "web_page": "a web page answered instead of the API",
-    "bad_reply": "the gateway did not answer in this dialect",
-    "failed": "the gateway does not answer as it must",
+    "refused": "plainly_refused",
+    "not_found": "plainly_nothing",
+    "redirect": "plainly_redirected",
+    "web_page": "plainly_page",
+    "bad_reply": "plainly_other",
+    "failed": "plainly_failed",
 }
-"""What is said where one answer does not decide between causes."""
+"""The sentence where one answer does not decide between causes."""
 
 
 def _outcome(answer: Response) -> Outcome:
@@ -93,18 +90,24 @@ def _outcome(answer: Response) -> Outcome:
     return "web_page" if is_page(answer) else "bad_reply"
 
 
-def _told(answer: Response, reading: Reading) -> str:
-    target = shown(answer.headers.get("location", "")) if _outcome(answer) == "redirect" else ""
-    if target:
-        return f" to {target}"
-    return f": {reading.words}" if reading.words else ""
+def _told(what: Text, answer: Response, reading: Reading) -> Text:
+    status = str(answer.status)
+    place = shown(answer.headers.get("location", "")) if _outcome(answer) == "redirect" else ""
+    if place:
+        return say("judged_leading", what=what, status=status, place=place)
+    if reading.words:
+        return say("judged_saying", what=what, status=status, words=reading.words)
+    return say("judged", what=what, status=status)
 
 
-def _hint(cause: Cause, reading: Reading) -> str:
+def _hint(reading: Reading, answer: Response, asked: Asked) -> Text:
     """The remedy; where one answer fits several causes, the two that are most often meant."""
-    if reading.certainty != "open":
-        return cause.remedy
-    return f"Either {cause.title}, or {named(reading.also[0]).title}. `toolsync explain {cause.slug}` says more."
+    if reading.certainty == "open":
+        return say("either_cause", one=titled(reading.cause), other=titled(reading.also[0]), cause=reading.cause)
+    parts = urlsplit(asked.url)
+    page = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}/"
+    found = {"host": parts.hostname or "", "page": page, "address": target(answer, asked)}
+    return remedied(reading.cause, **found)
 
 
 def location(answer: Response, url: str) -> str:

@@ -6,8 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from toolsync.causes import Language
 from toolsync.render.screen import Line, sentence
 from toolsync.render.tables import columns, counted, done_to
+from toolsync.sentence import Text, say, tell
 
 
 def plan_lines(data: Mapping[str, Any]) -> Iterator[Line]:
@@ -59,18 +61,24 @@ def _set_rows(data: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
 _PAST = {"create": "created", "change": "changed", "remove": "removed"}
 
 
-def _ping_line(ping: Mapping[str, Any]) -> Line:
-    if ping["problem"]:
-        answered = f"{ping['status']}" if ping["status"] else "no answer"
-        return Line(f"✗ {ping['address']} ({ping['dialect']}): {answered}", "bad")
-    usage = f", {ping['input_tokens']} + {ping['output_tokens']} tokens" if ping["output_tokens"] is not None else ""
-    answer = f"{ping['status']}, model {ping['model']}{usage}, {ping['milliseconds']} ms"
-    return Line(f"✓ {ping['address']} ({ping['dialect']}): {answer}", "good")
+def _ping_line(ping: Mapping[str, Any], language: Language = "en") -> Line:
+    is_well = not ping["problem"]
+    answered: Text = _came(ping) if is_well else str(ping["status"]) if ping["status"] else say("no_answer")
+    mark, style = ("✓", "good") if is_well else ("✗", "bad")
+    return Line(f"{mark} {ping['address']} ({ping['dialect']}): {tell(answered, language)}", style)
+
+
+def _came(ping: Mapping[str, Any]) -> Text:
+    status, model, milliseconds = (str(ping[name]) for name in ("status", "model", "milliseconds"))
+    if ping["output_tokens"] is None:
+        return say("ping_answered", status=status, model=model, milliseconds=milliseconds)
+    sent, got = str(ping["input_tokens"]), str(ping["output_tokens"])
+    return say("ping_counted", status=status, model=model, milliseconds=milliseconds, sent=sent, got=got)
 
 
 def ping_lines(data: Mapping[str, Any]) -> Iterator[Line]:
     """Who answered, and how fast."""
-    yield from map(_ping_line, data["pings"])
+    yield from (_ping_line(ping, data["language"]) for ping in data["pings"])
 
 
 def undo_lines(data: Mapping[str, Any]) -> Iterator[Line]:

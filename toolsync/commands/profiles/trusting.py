@@ -200,7 +200,7 @@ def _asked(session: Session, source: Source, user: _User) -> Response:
         verdict = unsent(error, source.place, network)
         raise ProfileError(
             f"{on_one_line(source.place)} cannot be fetched: {tell(verdict.problem)}",
-            hint=_way_there(verdict.hint, user),
+            hint=_way_there(tell(verdict.hint), user),
         ) from error
 
 
