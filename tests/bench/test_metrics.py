@@ -126,6 +126,12 @@ def test_replies_of_another_length_are_counted(tokens: tuple[int | None, ...], t
     assert (seen.short, seen.long, seen.uncounted) == told
 
 
+def test_chunks_that_came_at_once_are_told_from_those_that_came_one_by_one() -> None:
+    seen = [replace(request(), itl_ms=gaps) for gaps in ((0.0, 0.0, 20.0), (5.0, 5.0, 0.0001))]
+    assert summary(rung(1, *seen), 4).bunched_share == pytest.approx(2 / 6)
+    assert summary(rung(1, replace(request(), itl_ms=())), 4).bunched_share is None
+
+
 def test_what_failed_is_counted_and_in_no_figure() -> None:
     bad = request(ttft_ms=9999, fault="event", t0_ms=9999.0)
     told = summary(rung(1, request(), request(completion_tokens=2), bad, Request(0.0, fault="unsent")), 4)

@@ -128,6 +128,7 @@ class Summary:
         tokens_per_chunk: over 1.05, gaps between chunks are no gaps between tokens.
         prompt_tokens: the median.
         cached_share: of the prompts' tokens; None where nobody says.
+        bunched_share: of the chunks behind the first, those that came at one moment with the one before.
         ok: requests that went well.
         failed: those that did not.
         short: those that went well, and were not as long as asked.
@@ -147,6 +148,7 @@ class Summary:
     tokens_per_chunk: float | None
     prompt_tokens: float | None
     cached_share: float | None
+    bunched_share: float | None
     ok: int
     failed: int
     short: int
@@ -177,6 +179,7 @@ def summary(rung: Rung, output_tokens: int, source: TokenSource = "usage") -> Su
         tokens_per_chunk=_per_chunk(good),
         prompt_tokens=_spread(good, lambda one: one.prompt_tokens).p50,
         cached_share=_cached_share(good),
+        bunched_share=_bunched_share(good),
         ok=len(good),
         failed=len(rung.requests) - len(good),
         short=sum(_is_short(one, output_tokens, source) for one in good),
@@ -282,3 +285,8 @@ def _cached_share(good: Sequence[Request]) -> float | None:
     told = [(one.cached_tokens, one.prompt_tokens) for one in good if one.cached_tokens is not None]
     prompts = sum(prompt or 0 for _, prompt in told)
     return sum(cached for cached, _ in told) / prompts if prompts else None
+
+
+def _bunched_share(good: Sequence[Request]) -> float | None:
+    gaps = sum(len(one.itl_ms) for one in good)
+    return sum(one.itl_ms.count(0) for one in good) / gaps if gaps else None

@@ -177,6 +177,9 @@ def _rung_remarks(rungs: Sequence[Mapping[str, Any]]) -> Iterator[Line]:
     lumpy = {
         one["concurrency"]: f"{one['tokens_per_chunk']:.2f}" for one in rungs if (one["tokens_per_chunk"] or 0) > _LUMPY
     }
+    bunched = {
+        one["concurrency"]: f"{one['bunched_share']:.0%}" for one in rungs if (one["bunched_share"] or 0) > _BUNCHED
+    }
     cached = {one["concurrency"]: f"{one['cached_share']:.0%}" for one in rungs if (one["cached_share"] or 0) > _CACHED}
     yield from _at(short, "Replies that were shorter than asked", "look")
     yield from _at(longer, "Replies that were longer than asked, for the server does not keep to the limit", "look")
@@ -189,6 +192,7 @@ def _rung_remarks(rungs: Sequence[Mapping[str, Any]]) -> Iterator[Line]:
         "Gaps are between chunks, and Each takes the first one for one token, for these hold several tokens",
         "dim",
     )
+    yield from _at(bunched, "Chunks came together with the one before, as where something on the way buffers", "look")
     yield from _at(cached, "Prompts came out of the server's cache", "look")
 
 
@@ -199,6 +203,7 @@ def _at(told: Mapping[int, str], text: str, style: str) -> Iterator[Line]:
 
 _LATE_MS = 10.0
 """One in ten requests later than that is no chance."""
+_BUNCHED = 0.05
 _CACHED = 0.05
 """A template's first words are alike in all prompts, and may be cached; more than that may not."""
 
@@ -223,7 +228,7 @@ _FLAT = ("ttft_ms", "ttfo_ms", "tpot_ms", "itl_ms", "e2e_ms", "dispatch_ms")
 _COUNTS = ("ok", "failed", "short", "long", "uncounted")
 _RATES = (
     *("system_tokens_per_s", "steady_tokens_per_s", "request_tokens_per_s", "tokens_per_chunk"),
-    *("prompt_tokens", "cached_share"),
+    *("prompt_tokens", "cached_share", "bunched_share"),
 )
 
 
