@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from select import select
 
 import pytest
 from hypothesis import given
@@ -209,6 +210,20 @@ def test_nobody_reads_the_key(tmp_path: Path) -> None:
     done = subprocess.run(argv, env={"API_KEY": KEY}, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
     os.close(writer)
     assert (done.returncode, done.stderr) == (2, "toolsync: the key cannot be printed: Broken pipe\n")
+
+
+@posix
+def test_a_full_pipe_that_does_not_wait_by_itself_is_waited_for(tmp_path: Path) -> None:
+    argv = key_print.argv(profile_file(tmp_path, "env:API_KEY"))
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    filled = os.write(writer, b"x" * 2**20)  # as much of it as goes in
+    with subprocess.Popen(argv, env={"API_KEY": KEY}, stdout=writer, stderr=subprocess.PIPE) as process:
+        os.close(writer)
+        process_waits = select([reader], [], [], 10)[0] and process.poll() is None
+        with os.fdopen(reader, "rb") as pipe:
+            assert pipe.read() == b"x" * filled + f"{KEY}\n".encode()
+        assert (process_waits, process.wait(10)) == (True, 0)
 
 
 @posix

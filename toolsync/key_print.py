@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from toolsync.secret.vault import Vault
 
 _LONGEST_LINE = 700
+_ROOM_SECONDS = 5.0
 
 
 class Request(NamedTuple):
@@ -168,7 +169,18 @@ def _put(key: Secret) -> None:
     """Straight to the descriptor: no buffer keeps the key, or fails when the interpreter is already closing."""
     rest = (key.reveal() + "\n").encode("ascii")
     while rest:
-        rest = rest[os.write(1, rest) :]
+        try:
+            rest = rest[os.write(1, rest) :]
+        except BlockingIOError:  # a full pipe that does not make us wait by itself
+            _wait_for_room()
+
+
+def _wait_for_room() -> None:
+    from errno import EAGAIN
+    from select import select  # hardly ever, both
+
+    if not select([], [1], [], _ROOM_SECONDS)[1]:
+        raise BlockingIOError(EAGAIN, "nobody reads what is printed")
 
 
 def _said(text: str, exit_code: int) -> int:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -174,16 +177,34 @@ def test_the_environment_does_not_bend_a_keyring(monkeypatch: pytest.MonkeyPatch
     assert vault_of("Bendable").get("work") == Secret("as it was made")
 
 
-def test_a_bus_address_that_is_there_is_left_alone() -> None:
-    environ = {"DBUS_SESSION_BUS_ADDRESS": "unix:path=/tmp/bus"}
+@pytest.mark.skipif(sys.platform != "linux", reason="the Secret Service is Linux's")
+@pytest.mark.parametrize(
+    ("address", "is_left"),
+    [
+        ("unix:path={there}", True),
+        ("unix:path={there},guid=0123456789abcdef", True),
+        ("unix:abstract=/tmp/dbus-x", True),
+        ("unix:path={there}.gone;unix:path={there}", True),
+        ("disabled:", True),
+        ("unix:path={there}.gone", False),
+        ("unix:path={there}.gone,guid=0123456789abcdef", False),
+        ("", False),
+    ],
+)
+def test_the_address_of_a_bus_that_may_be_there_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str, *, is_left: bool
+) -> None:
+    address = address.format(there=tmp_path)
+    environ = {"DBUS_SESSION_BUS_ADDRESS": address}
+    ours = os.stat_result((stat.S_IFSOCK, 0, 0, 1, os.getuid(), 0, 0, 0, 0, 0))
+    monkeypatch.setattr("toolsync.secret.backend.os.lstat", lambda _: ours)
     lend_bus_address(environ)
-    assert environ == {"DBUS_SESSION_BUS_ADDRESS": "unix:path=/tmp/bus"}
+    lent = f"unix:path=/run/user/{os.getuid()}/bus"
+    assert environ == {"DBUS_SESSION_BUS_ADDRESS": address if is_left else lent}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the Secret Service is Linux's")
-@pytest.mark.parametrize(
-    "address", ["unix:path=/nonexistent/bus", "disabled:", "nonsense", "tcp:host=localhost,port=1"]
-)
+@pytest.mark.parametrize("address", ["unix:path=/dev/null", "disabled:", "nonsense", "tcp:host=localhost,port=1"])
 def test_a_dead_bus_is_no_keyring(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
     monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", address)
     with pytest.raises(NoKeyringError, match=r"^no keyring answers here \(Secret Service: "):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import sys
 from collections.abc import MutableMapping, Sequence
@@ -115,9 +116,10 @@ def _instance(kind: type[KeyringBackend]) -> KeyringBackend:
 def lend_bus_address(environ: MutableMapping[str, str]) -> None:
     """Where `environ` names no session bus, name the one systemd gives every user, if it is there and ours.
 
-    Tools started by launchers, services or `env -i` run without the address.
+    Tools started by launchers, services or `env -i` run without the address; in a `tmux` that has outlived its login,
+    it names a bus that is gone.
     """
-    if environ.get("DBUS_SESSION_BUS_ADDRESS") or not hasattr(os, "getuid"):
+    if not hasattr(os, "getuid") or _may_answer(environ.get("DBUS_SESSION_BUS_ADDRESS", "")):
         return
     path = f"/run/user/{os.getuid()}/bus"
     try:
@@ -126,3 +128,9 @@ def lend_bus_address(environ: MutableMapping[str, str]) -> None:
         return
     if stat.S_ISSOCK(status.st_mode) and status.st_uid == os.getuid():
         environ["DBUS_SESSION_BUS_ADDRESS"] = f"unix:path={path}"
+
+
+def _may_answer(address: str) -> bool:
+    """Whether a bus is named whose socket is not known to be gone."""
+    path = re.fullmatch(r"unix:path=([^,;%]+)(?:,guid=[0-9a-f]+)?", address)
+    return bool(address) and (path is None or os.path.exists(path[1]))  # noqa: PTH110  `key print` needs no pathlib

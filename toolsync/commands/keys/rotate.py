@@ -15,7 +15,7 @@ from toolsync.commands.keys.turning import Change
 from toolsync.commands.pinging import requests
 from toolsync.commands.writing.carry import stop_at_unwritable
 from toolsync.commands.writing.recovering import recovered
-from toolsync.errors import KeyMissingError, PlanRefusedError, UsageError
+from toolsync.errors import DocumentError, FileError, KeyMissingError, PlanRefusedError, UsageError
 from toolsync.masking import Secret, on_one_line
 from toolsync.plan import FilePlan
 from toolsync.planning.guarding import stop_at_exposed
@@ -145,6 +145,14 @@ def plan(session: Session, order: Order) -> Rotation:
         DocumentError, FileError: a file with a copy cannot be read or written; names it.
         PlanRefusedError: the result would do harm.
     """
+    try:
+        return _planned(session, order)
+    except (DocumentError, FileError) as error:
+        error.hint = f"{error.hint} Nothing was changed: the key in use stays.".strip()
+        raise
+
+
+def _planned(session: Session, order: Order) -> Rotation:
     news = recovered(session)
     new = order.new or _former_key(session, order.name)
     change = Change(order.name, new, order.days, is_back=order.new is None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -83,6 +84,7 @@ def execute(rotation: Rotation, *, ping: bool = True) -> Result:
     pinged = _tried(rotation) if ping else ()
     known, what = registry.tools(session.config.parent), described(rotation)
     turn = _turned(rotation)
+    rotation = replace(rotation, old=turn.old)  # another command may have put it there since it was planned
     memory = memories.read(memories.path_in(session.state))
     set_now = {name: [known[tool] for tool in sorted(tools)] for name, tools in applied(memory, known).items()}
     owners = [profile for profile in rotation.profiles if profile.key == rotation.reference]
