@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance.machine import KEY, Machine
+from tests.acceptance.machine import KEY, OWN_FOLDERS, Machine
 from tests.bench import server
 from tests.bench.records import record
 from tests.bench.server import pong, streamed
@@ -244,9 +244,13 @@ def test_a_file_that_is_no_record_is_told_of_and_not_in_the_way(measured: Machin
 
 def _blocked(machine: Machine) -> None:
     """Where records lie usually, none can."""
-    folder = machine.home / ".local/state/toolsync/bench"
+    folder = _usual(machine)
     folder.parent.mkdir(parents=True, exist_ok=True)
     folder.write_text("in the way")
+
+
+def _usual(machine: Machine) -> Path:
+    return machine.home / OWN_FOLDERS[sys.platform == "darwin"] / "bench"
 
 
 def test_what_cannot_be_kept_is_shown_all_the_same(measured: Machine) -> None:
@@ -299,8 +303,8 @@ def test_what_can_be_kept_nowhere_any_more_is_kept_in_a_temporary_file(
     monkeypatch.setattr(tempfile, "tempdir", str(spare))
 
     def fill(*_: Any) -> None:  # while it is measured
-        if not (measured.home / ".local/state/toolsync/bench").is_file():
-            shutil.rmtree(measured.home / ".local/state/toolsync/bench", ignore_errors=True)
+        if not _usual(measured).is_file():
+            shutil.rmtree(_usual(measured), ignore_errors=True)
             _blocked(measured)
         (measured.project / "run.json").mkdir(exist_ok=True)
 
@@ -316,6 +320,7 @@ def test_what_can_be_kept_nowhere_any_more_is_kept_in_a_temporary_file(
 
 
 def test_a_record_that_is_measured_anew_is_whole_or_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    needs(os.name == "posix", "needs links and modes")
     real, link = tmp_path / "real.json", tmp_path / "link.json"
     real.write_bytes(b"old")
     real.chmod(0o640)
