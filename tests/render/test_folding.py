@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from toolsync.masking import Secret
 from toolsync.render import folding
 from toolsync.render.screen import Line, Screen, sentence
-from toolsync.render.tables import columns
+from toolsync.render.tables import cards, columns
 
 texts = st.text(st.sampled_from("ab c/,-`密钥"), max_size=60)
 
@@ -41,6 +41,33 @@ def test_a_table_folds_its_widest_column_to_the_terminal(monkeypatch: pytest.Mon
         "                    settings.json\n"
         "codex        no     x\n"
     )
+
+
+FIGURES = [(str(number), "12, 3 short", *["100.25"] * 6) for number in (1, 16)]
+FIGURE_HEADS = ("Streams", "Done", *(f"p{number}" for number in range(6)))
+
+
+def test_a_row_of_more_columns_than_a_terminal_can_show_is_its_cells_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert _shown(list(cards(FIGURES, FIGURE_HEADS)), monkeypatch, 40) == (
+        "Streams 1; Done 12, 3 short; p0 100.25;\n"
+        "    p1 100.25; p2 100.25; p3 100.25; p4\n"
+        "    100.25; p5 100.25\n"
+        "Streams 16; Done 12, 3 short; p0 100.25;\n"
+        "    p1 100.25; p2 100.25; p3 100.25; p4\n"
+        "    100.25; p5 100.25\n"
+    )
+
+
+@pytest.mark.parametrize(("width", "stream"), [(200, _Terminal), (66, _Terminal), (20, io.StringIO)])
+def test_where_there_is_room_cards_are_columns(
+    monkeypatch: pytest.MonkeyPatch, width: int, stream: type[io.StringIO]
+) -> None:
+    shown = [
+        _shown(list(lines), monkeypatch, width, stream())
+        for lines in (cards(FIGURES, FIGURE_HEADS), columns(FIGURES, FIGURE_HEADS))
+    ]
+    assert shown[0] == shown[1]
+    assert max(map(len, shown[0].splitlines())) <= max(width, 80)
 
 
 @pytest.mark.parametrize(("width", "stream"), [(200, _Terminal), (50, io.StringIO)], ids=["wide", "pipe"])

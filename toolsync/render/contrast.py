@@ -7,7 +7,7 @@ from typing import Any
 
 from toolsync.render.measurement import UNKNOWN, barred, escaped, plain
 from toolsync.render.screen import Line, sentence
-from toolsync.render.tables import columns
+from toolsync.render.tables import cards
 
 HEADS = ("Concurrency", "Metric", "Before", "After", "Change", "Interval", "Verdict")
 
@@ -18,7 +18,7 @@ def comparison_lines(data: Mapping[str, Any]) -> Iterator[Line]:
     if not data["rows"]:
         return
     yield Line("")
-    yield from columns(rows(data), HEADS)
+    yield from cards(rows(data), HEADS)
     yield Line("")
     yield from (sentence(text, "dim") for text in remarks(data))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from toolsync.masking import masked, on_one_line
 from toolsync.render.screen import Line, sentence
-from toolsync.render.tables import columns
+from toolsync.render.tables import cards, columns
 
 UNKNOWN = "—"
 """What nobody knows; it is never 0."""
@@ -19,7 +19,7 @@ def run_lines(data: Mapping[str, Any]) -> Iterator[Line]:
     yield Line(f"{run['id']}  {run['label']}".rstrip(), "place")
     yield from map(sentence, about(run))
     yield Line("")
-    yield from columns(rows(run), heads(run))
+    yield from cards(rows(run), heads(run))
     yield Line("")
     yield from remarks(run)
     for file in data.get("files", ()):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
 from typing import Any
@@ -17,11 +18,31 @@ def columns(rows: Sequence[Sequence[str]], heads: Sequence[str] = ()) -> Iterato
     """Left-aligned columns, as wide as they need, so that a pipe sees everything; a terminal folds what is too wide."""
     if not rows:
         return
-    clean = [[printable(masked(cell)).replace("\n", " ") for cell in row] for row in (heads, *rows) if row]
-    widths = [max(folding.cells(row[index]) for row in clean) for index in range(len(clean[0]))]
+    clean, widths = _clean(rows, heads)
     for number, row in enumerate(clean):
         style = "dim" if heads and number == 0 else ""
         yield Line(_beside(row, widths), style, partial(_folded, row, widths))
+
+
+def cards(rows: Sequence[Sequence[str]], heads: Sequence[str]) -> Iterator[Line]:
+    """Columns; on a terminal that is too narrow for so many, each row is its cells, by name."""
+    clean, widths = _clean(rows, heads)
+    for row, line in zip(clean, columns(rows, heads), strict=False):
+        told = "; ".join(f"{head} {cell}" for head, cell in zip(clean[0], row, strict=True))
+        yield replace(line, fold=partial(_carded, told if row is not clean[0] else "", row, widths))
+
+
+def _clean(rows: Sequence[Sequence[str]], heads: Sequence[str]) -> tuple[list[list[str]], list[int]]:
+    """The cells, those of the heads first, and how wide each column is."""
+    clean = [[printable(masked(cell)).replace("\n", " ") for cell in row] for row in (heads, *rows) if row]
+    return clean, [max(folding.cells(row[index]) for row in clean) for index in range(len(clean[0]))]
+
+
+def _carded(told: str, row: Sequence[str], widths: Sequence[int], text: str, width: int) -> list[str]:
+    room = width - len(_GAP) * (len(widths) - 1)
+    if sum(folding.fitted(widths, room)) <= room:
+        return _folded(row, widths, text, width)
+    return folding.prose(told, width, indent=4) if told else []
 
 
 def _folded(row: Sequence[str], widths: Sequence[int], _text: str, width: int) -> list[str]:
