@@ -143,6 +143,32 @@ def test_what_mends_all_is_said_once_and_a_command_for_each(tmp_path: Path, fix:
     assert [line[6:] for line in said if line.startswith("    → ")] == [fix, *more]
 
 
+CHAINS = {
+    # what mends the first and the second of two programs, how often the cause is told, and how many commands
+    "one command for all": ("apply --tool demo --tool other", "apply --tool demo --tool other", 1, 1),
+    "a setting for each": (
+        "profile edit --set tool.demo.model=m && toolsync apply --tool demo",
+        "profile edit --set tool.other.model=m && toolsync apply --tool other",
+        *(1, 2),
+    ),
+    "other settings": ("profile edit --set model=m", "profile edit --set model=n", 2, 2),
+}
+
+
+@pytest.mark.parametrize(("first", "second", "told", "commands"), CHAINS.values(), ids=CHAINS)
+def test_a_cause_is_told_once_whatever_command_mends_it_for_each(
+    tmp_path: Path, first: str, second: str, told: int, commands: int
+) -> None:
+    data, _ = _examined(tmp_path, ROWS["no-version"])
+    (one,) = data["tools"]
+    own, others = ([{**one["findings"][0], "fix": f"toolsync {fix}"}] for fix in (first, second))
+    tools = [{**one, "findings": own}, {**one, "tool": "other", "called": "Other", "findings": others}]
+    said = [line.text for line in examination_lines({**data, "is_detailed": False, "tools": tools})]
+    assert sum(line.startswith("✗") for line in said) == told
+    assert ("  the same: Other" in said) == (told == 1)
+    assert sum(line.startswith("    → toolsync") for line in said) == commands
+
+
 def test_programs_of_which_nobody_can_tell_are_told_together(tmp_path: Path) -> None:
     data, _ = _examined(tmp_path, ROWS["well"])
     one = {**data["tools"][0], "state": "inconclusive", "asked": ["POST http://gw/v1/messages → no answer"]}

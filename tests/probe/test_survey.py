@@ -17,7 +17,7 @@ from tests.keys import invented
 from tests.probe.gateway import Put, Reply, Slow, slow
 from toolsync.address import PATHS, Dialect
 from toolsync.masking import Secret
-from toolsync.probe import line, survey, talk
+from toolsync.probe import Ping, PingRequest, pings, survey, talk
 from toolsync.probe.inquiry import Inquiry
 from toolsync.probe.network import Network
 from toolsync.probe.request import Request
@@ -41,7 +41,7 @@ PONG = {"object": "chat.completion", "model": "m", "choices": [{"message": {"rol
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(talk, "_PATIENCE_SECONDS", 0.1)
     monkeypatch.setattr(talk, "_QUIET_SECONDS", 0.05)
-    monkeypatch.setattr(line, "SILENT_SECONDS", 0.1)
+    monkeypatch.setattr(survey, "_SILENT_SECONDS", 0.1)
 
 
 def request(origin: str, model: str, dialect: Dialect = CHAT, timeout_seconds: float | None = None) -> Request:
@@ -179,6 +179,42 @@ def test_what_came_stands_in_the_order_of_what_was_asked() -> None:
     assert [exchange.url for inquiry in inquiries for exchange in inquiry.exchanges[-1:]] == [
         f"{origin}/v1/chat/completions" for origin in origins
     ]
+
+
+def pinged(*asked: Request) -> tuple[list[Ping], float]:
+    """What pings of the same come to, and how many seconds all took."""
+    began = time.monotonic()
+    return pings([PingRequest(one.dialect, one.base, one.model, KEY, network=one.network) for one in asked]), (
+        time.monotonic() - began
+    )
+
+
+def test_pings_of_silent_gateways_take_the_time_of_two(mute: tuple[Slow, Slow]) -> None:
+    came, seconds = pinged(*(request(mute[number % 2].origin, f"m{number}") for number in range(6)))
+    assert [(one.outcome, one.asked) for one in came] == [("timeout", f"m{number}") for number in range(6)]
+    assert seconds < 4 * PATIENCE  # one after the other they take six times that of a request
+    assert [len(one.asked) for one in mute] == [3, 3]
+
+
+def test_pings_follow_one_another_where_somebody_answers() -> None:
+    def reply(_put: Put) -> Reply:
+        return Reply(PONG, seconds=0.15)
+
+    with slow(reply) as gateway:
+        came, _ = pinged(*(request(gateway.origin, f"m{number}") for number in range(3)))
+    assert [one.is_ok for one in came] == [True] * 3
+    assert gateway.most == 1
+
+
+def test_a_ping_that_a_crowd_was_too_much_for_is_sent_again_alone() -> None:
+    def reply(put: Put) -> Reply:
+        if put.model == "m0":
+            return Reply({}, seconds=PATIENCE * 1.5)
+        return Reply(BUSY, 429, seconds=0.1) if put.now > 2 else Reply(PONG, seconds=0.1)
+
+    with slow(reply) as gateway:
+        came, _ = pinged(*(request(gateway.origin, f"m{number}") for number in range(4)))
+    assert [one.outcome for one in came] == ["timeout", "ok", "ok", "ok"]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows sends no SIGINT to a process of one's own")

@@ -72,8 +72,8 @@ def run(session: Session, wish: Wish) -> Result:
     pinged = ping_all(session, planned)
     left = [skipped_message(one, "note", "problem" if one.is_asked else "note") for one in planned.skipped]
     told = spoken(session)
-    others = [_told(one, told) for one in (*_warnings(session, planned, pinged), *left, *_silence(planned, pinged))]
-    messages = (*failures(pinged), *others)
+    others = [_told(one, told) for one in (*_warnings(session, planned, pinged), *left)]
+    messages = (*failures(pinged), *others, *_silence(planned, pinged, told))
     exit_code = REFUSED if any(message.level == "problem" for message in messages) else DONE
     return Result("ping", {"language": told, "pings": [one.data() for one in pinged]}, messages, exit_code)
 
@@ -99,10 +99,10 @@ def _called(one: Pinged) -> str:
     return f"{one.address} ({', '.join(one.tools)})"
 
 
-def _silence(planned: Plan, pinged: Sequence[Pinged]) -> Iterator[Message]:
+def _silence(planned: Plan, pinged: Sequence[Pinged], told: Language) -> Iterator[Message]:
     """That nobody was asked, which is no sign of health."""
     if not pinged and not any(skipped.is_asked for skipped in planned.skipped):
-        yield Message("problem", tell(say("nobody_pinged")))
+        yield Message("problem", tell(say("nobody_pinged"), told))
 
 
 def _warnings(session: Session, planned: Plan, pinged: Sequence[Pinged]) -> Iterator[Message]:
@@ -117,10 +117,12 @@ def ping_all(session: Session, planned: Plan) -> tuple[Pinged, ...]:
     Raises:
         SecretError: the key cannot be had.
     """
-    from toolsync.probe import ping
+    from toolsync.probe import pings
 
-    came = ((ping(request), tools) for request, tools in requests(session, planned))
-    return tuple(Pinged(_advised(one, planned, spoken(session)), tools) for one, tools in came)
+    asked = requests(session, planned)
+    came = pings([request for request, _ in asked])
+    told = spoken(session)
+    return tuple(Pinged(_advised(one, planned, told), tools) for one, (_, tools) in zip(came, asked, strict=True))
 
 
 def _advised(one: Ping, planned: Plan, told: Language) -> Ping:

@@ -7,11 +7,11 @@ that a terminal would obey. Redirects are never followed, for the key would go a
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from toolsync.address import Dialect, endpoint, is_loopback, normal
+from toolsync.address import Dialect, endpoint, is_loopback, normal, origin
 from toolsync.errors import ProfileError
 from toolsync.masking import Secret
 from toolsync.probe.network import Network, send
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from toolsync.causes import Certainty, Language
     from toolsync.probe.verdict import Outcome
 
-__all__ = ["Models", "Network", "Ping", "PingRequest", "exposes_key", "list_models", "ping"]
+__all__ = ["Models", "Network", "Ping", "PingRequest", "exposes_key", "list_models", "ping", "pings"]
 
 _Found = TypeVar("_Found")
 
@@ -134,6 +134,35 @@ def ping(request: PingRequest) -> Ping:
         output_tokens=said.output_tokens,
         reply=shown(said.text),
     )
+
+
+def pings(requests: Sequence[PingRequest]) -> list[Ping]:
+    """The same of several, in their order; a gateway that is silent is waited for once."""
+    if len(requests) < 2:  # noqa: PLR2004  there are no others
+        return [ping(request) for request in requests]
+    from toolsync.probe.line import Line, asked
+
+    def ask(number: int, line: Line) -> Ping:
+        came = ping(requests[number])
+        line.is_heard = line.is_heard or came.status is not None
+        return came
+
+    def again(number: int, line: Line, before: Ping) -> Ping:
+        is_ours = before.outcome == "timeout" or before.cause in ("rate_limited", "upstream_overloaded")
+        if not is_ours or before.outcome in line.confirmed:
+            return before
+        came = ping(requests[number])
+        line.confirmed |= {before.outcome} if came.outcome == before.outcome else set()
+        return came
+
+    return asked([_origin(request) for request in requests], ask, again)
+
+
+def _origin(request: PingRequest) -> str:
+    try:
+        return origin(request.base)
+    except ProfileError:
+        return request.base
 
 
 def list_models(request: PingRequest) -> Models:

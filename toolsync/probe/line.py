@@ -17,9 +17,6 @@ from toolsync.deadline import Attempt
 
 T = TypeVar("T")
 
-SILENT_SECONDS = 10.0
-"""Who has not said a word for so long is asked the rest at once: there is nobody whom that could be too much for."""
-
 
 class Line:
     """What is known of one origin.
@@ -27,12 +24,13 @@ class Line:
     Attributes:
         is_heard: whether it has answered anything.
         is_vain: whether somebody was waited for longer than usual, and nothing came.
-        is_no_crowd: whether one who was asked again alone came to the same.
+        confirmed: what one who was asked again alone came to just the same; no crowd is the reason.
     """
 
     def __init__(self) -> None:
         """Nothing is."""
-        self.is_heard = self.is_vain = self.is_no_crowd = False
+        self.is_heard = self.is_vain = False
+        self.confirmed: set[str] = set()
         self._began = time.monotonic()
         self._lock = Lock()
         self._attempts: dict[Hashable, Attempt[Any]] = {}
@@ -48,10 +46,15 @@ class Line:
                 self._attempts[what] = Attempt(call)
             return self._attempts[what]
 
-    def is_silent_before(self, attempt: Attempt[Any]) -> bool:
-        """Wait for the attempt, or until it is plain that nobody speaks there; whether it is that."""
-        left = self._began + SILENT_SECONDS - time.monotonic()
-        if attempt.is_over(max(0.0, left)):
+    def is_silent(self, attempt: Attempt[Any], seconds: float | None) -> bool:
+        """Wait for the attempt, or until it is plain that nobody speaks there; whether it is that.
+
+        Args:
+            attempt: the latest.
+            seconds: from the beginning on, after which it is plain; None: not before the attempt is over.
+        """
+        left = None if seconds is None else max(0.0, self._began + seconds - time.monotonic())
+        if attempt.is_over(left) and seconds is not None:
             return False
         if not self.is_heard:
             return True
@@ -59,31 +62,41 @@ class Line:
         return False
 
 
-def asked(origins: Sequence[str], ask: Callable[[int, Line], T], again: Callable[[int, Line, T], T]) -> list[T]:
+def asked(
+    origins: Sequence[str],
+    ask: Callable[[int, Line], T],
+    again: Callable[[int, Line, T], T],
+    silent_seconds: float | None = None,
+) -> list[T]:
     """What comes of asking each of the origins, in their order.
 
     Args:
         origins: whom each request goes to.
         ask: the request of that number; it is called in a thread of its own.
         again: asks once more, alone, where what came may have been because of the others; else gives it back.
+        silent_seconds: how long an origin may say nothing until all that is left is asked at once; None: the first
+            request has to end without an answer.
     """
     numbers: dict[str, list[int]] = {}
     for number, one in enumerate(origins):
         numbers.setdefault(one, []).append(number)
-    lanes = [Attempt(partial(_lane, lane, ask, again)) for lane in numbers.values()]
+    lanes = [Attempt(partial(_lane, lane, ask, again, silent_seconds)) for lane in numbers.values()]
     came = {number: one for lane in lanes for number, one in lane.result()}
     return [came[number] for number in range(len(origins))]
 
 
 def _lane(
-    numbers: Sequence[int], ask: Callable[[int, Line], T], again: Callable[[int, Line, T], T]
+    numbers: Sequence[int],
+    ask: Callable[[int, Line], T],
+    again: Callable[[int, Line, T], T],
+    silent_seconds: float | None,
 ) -> list[tuple[int, T]]:
     line = Line()
     attempts: list[Attempt[T]] = []
     is_crowded = False
     for number in numbers:
         attempts.append(Attempt(partial(ask, number, line)))
-        is_crowded = is_crowded or (number != numbers[-1] and line.is_silent_before(attempts[-1]))
+        is_crowded = is_crowded or (number != numbers[-1] and line.is_silent(attempts[-1], silent_seconds))
     came = [(number, one.result()) for number, one in zip(numbers, attempts, strict=True)]
     if not (is_crowded and line.is_heard):
         return came

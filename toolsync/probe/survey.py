@@ -15,6 +15,9 @@ from toolsync.probe.talk import MOST_BILLABLE, MOST_REQUESTS
 from toolsync.probe.way import Way, way
 from toolsync.value import frozen
 
+_SILENT_SECONDS = 10.0
+"""Who does not even list models for so long is asked the rest at once: there is nobody whom that is too much for."""
+
 
 @frozen
 class Survey:
@@ -30,9 +33,8 @@ class Survey:
 
     def of(self, requests: Sequence[Request]) -> list[Answer]:
         """What each of them comes to, in their order; several origins are asked at the same time."""
-        return asked(
-            [_origin(one) for one in requests], partial(self._asked, requests), partial(self._asked_again, requests)
-        )
+        ask, again = partial(self._asked, requests), partial(self._asked_again, requests)
+        return asked([_origin(one) for one in requests], ask, again, _SILENT_SECONDS)
 
     def _asked(self, requests: Sequence[Request], number: int, line: Line) -> Answer:
         request = requests[number]
@@ -47,10 +49,12 @@ class Survey:
     def _asked_again(self, requests: Sequence[Request], number: int, line: Line, before: Answer) -> Answer:
         spent = before.inquiry.exchanges if before.inquiry is not None else ()
         is_left = len(spent) + 1 < MOST_REQUESTS and sum(one.is_billable for one in spent) < MOST_BILLABLE
-        if before.inquiry is None or line.is_no_crowd or not is_left or not _may_be_ours(before.inquiry):
+        if before.inquiry is None or not is_left or not _may_be_ours(before.inquiry):
+            return before
+        if before.inquiry.cause in line.confirmed:
             return before
         inquiry = inquire(requests[number], is_deep=self.is_deep, line=line, before=spent)
-        line.is_no_crowd = _may_be_ours(inquiry)
+        line.confirmed |= {inquiry.cause} if _may_be_ours(inquiry) else set()
         return replace(before, inquiry=inquiry)
 
 

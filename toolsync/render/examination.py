@@ -64,7 +64,8 @@ def _trouble(one: Data) -> object:
 
 def _general(fix: str, one: Data) -> str:
     """What mends it, whichever tool it is said of."""
-    general = fix.replace(f"--tool {one['tool']}", "--tool …").replace(one["called"], "…")
+    general = re.sub(r"--tool [\w.-]+", "--tool …", fix).replace(f"tool.{one['tool']}.", "tool.….")
+    general = general.replace(one["called"], "…")
     return re.sub(r"exec -- \S+?`", "exec -- …`", general)
 
 
