@@ -89,6 +89,22 @@ def test_at_a_rate_that_is_too_much_the_delay_is_seen() -> None:
     assert delays[-1] > 60, "three replies of 40 ms came first"
 
 
+def test_a_rate_by_time_ends_in_time_however_slow_the_server_is() -> None:
+    ran = _measured(Scripted(lambda _: _WHOLE, 0.01), Load(2, None, 0.2, 500.0))  # 40 ms each
+    (rung,) = ran.record.rungs
+    assert rung.ended_ns - rung.started_ns < 1_000_000_000, "100 requests take two seconds"
+    unsent = 100 - len(rung.requests)
+    assert unsent > 50
+    told = f"The rate was not kept: {unsent} requests were never sent, for 2 were under way already."
+    assert told in ran.record.notes
+
+
+def test_a_rate_by_time_that_is_kept_leaves_out_nothing() -> None:
+    ran = _measured(Scripted(lambda _: _WHOLE, 0.0), Load(16, None, 0.2, 100.0))
+    assert len(ran.record.rungs[0].requests) == 20
+    assert not any("rate was not kept" in note for note in ran.record.notes)
+
+
 def test_what_is_refused_all_along_is_not_asked_for_ever() -> None:
     def answer(_: bytes) -> list[bytes]:
         if len(scripted.requests) == 1:  # the calibration's

@@ -280,6 +280,11 @@ def _notes(
         said.append("The server closes its connections between requests: to open one is not in TTFT.")
     if not sweep.has_all_gaps:
         said.append(f"There were more than {MOST_GAPS:,} gaps between chunks: those of later requests are not kept.")
+    if sweep.unsent:
+        room = wish.ladder[0].concurrency
+        said.append(
+            f"The rate was not kept: {sweep.unsent} requests were never sent, for {room} were under way already."
+        )
     if sweep.given_up:
         at = ", ".join(map(str, sweep.given_up))
         said.append(f"At {at} nothing went well any more: the rung was ended before it had all its requests or time.")

@@ -66,6 +66,7 @@ class Sweep:
     Attributes:
         failures: what was said where requests went wrong: by fault, the first one's words, not fit to be shown.
         given_up: the concurrencies that were ended early, for nothing went well any more.
+        unsent: requests of a rate that were never sent, for too many were under way.
         has_all_gaps: whether the gaps between chunks are kept of all requests.
     """
 
@@ -75,6 +76,7 @@ class Sweep:
         self.failures: dict[str, str] = {}
         self.given_up: list[int] = []
         self._gaps, self.has_all_gaps = 0, True
+        self.unsent = 0
 
     async def rung(self, load: Load) -> Rung:
         """Measure one rung; what warms it up is thrown away."""
@@ -90,6 +92,7 @@ class Sweep:
                 watch.stop()
             ended_ns = perf_counter_ns()
         ended = datetime.now(UTC)
+        self.unsent += run.unsent
         if run.is_given_up:
             self.given_up.append(load.concurrency)
         self._listener(load.concurrency, run.done, run.done)
@@ -138,7 +141,10 @@ many as there are streams besides: what is under way fails together where a serv
 
 
 class _Run:
-    """The measured requests of one rung; `is_given_up` where it was ended before there were enough."""
+    """The measured requests of one rung.
+
+    `is_given_up` where it was ended before there were enough; `unsent` are those of a rate that its time did not hold.
+    """
 
     def __init__(
         self, load: Load, sender: Sender, body: Callable[[], bytes], figures: Callable[[Exchange, int], Request]
@@ -146,7 +152,7 @@ class _Run:
         self._load, self._sender, self._body, self._figures = load, sender, body, figures
         self._bodies = [body() for _ in range(min(load.count, _MOST_PREPARED))]
         self._sent = self._held = self._in_a_row = self._end_ns = self.started_ns = self.done = 0
-        self.is_given_up = False
+        self.is_given_up, self.unsent = False, 0
         self._waiting: list[Exchange] = []
         self._read: list[Request] = []
 
@@ -205,7 +211,13 @@ class _Run:
             while (body := self._next(intended_ns)) is not None:
                 while (wait_ns := intended_ns - perf_counter_ns()) > 0:  # noqa: ASYNC110  uvloop wakes too early
                     await asyncio.sleep(wait_ns / 1e9)
+                is_full = room.locked()
                 await room.acquire()
+                if is_full and self._load.duration_seconds is not None and perf_counter_ns() >= self._end_ns:
+                    # Whatever waits here would go on for as long as the server is too slow.
+                    self._sent -= 1
+                    self.unsent = ceil(self._load.duration_seconds * rate) - self._sent
+                    break
                 tasks.create_task(self._one(body, intended_ns, room))
                 intended_ns = self.started_ns + round(self._sent / rate * 1e9)
 
