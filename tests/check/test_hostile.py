@@ -208,6 +208,19 @@ def test_what_is_compressed_is_unpacked_as_far_as_there_is_something_to_do_it(
     assert said == {"a.zst": "it is compressed"} | torn | whole
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(".screenrc", ".vimrc", ".config/mise/config.toml", ".config/nvim/lua/a/b.lua", ".docker/config.json"),
+        *(".cursor/mcp.json", ".config/Claude/claude_desktop_config.json", ".config/zed/settings.json"),
+        *(".qwen/settings.json", ".local/share/crush/crush.json", ".config/goose/config.yaml"),
+    ],
+)
+def test_other_programs_settings_are_looked_at(furnished: Machine, name: str) -> None:
+    furnished.write(name, f'x = "{KEY}"\n')
+    assert [one["shown"] for one in _check(furnished)["data"]["findings"]] == [f"~/{name}"]
+
+
 def test_archives_are_opened_member_by_member(furnished: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(check, "Limits", lambda: Limits(file_bytes=2**20))
     text = b"\n\n" + KEY.encode()
@@ -496,7 +509,8 @@ def test_a_linked_work_tree_is_looked_at_whole(furnished: Machine) -> None:
     home.git("main", "worktree", "add", "-q", "../project")
     home.git("project", "remote", "add", "origin", f"https://x:{SHAPED['github']}@github.com/x/y")
     ran = furnished.toolsync("check", "--json")
-    assert ran.json["data"]["not_looked_at"] == []
+    said = [(one["what"], one["reason"]) for one in ran.json["data"]["not_looked_at"]]
+    assert said == [("~/main", "another work tree of this repository: run `toolsync check` there")]
     assert [one["shown"] for one in ran.json["data"]["findings"]] == ["~/main/.git/config"]
 
 
@@ -515,7 +529,9 @@ def test_repositories_inside_are_named_and_ignored_settings_are_looked_at(furnis
     home.write("project/built/.env", KEY)
     home.write("project/deep/a.png", KEY)
     data = _check(furnished)["data"]
-    assert [one["what"] for one in data["not_looked_at"]] == ["~/project/other", "~/project/sub"]
+    said = {one["what"]: one["reason"] for one in data["not_looked_at"]}
+    assert list(said) == ["~/project/other", "~/project", "~/project/sub"]
+    assert said["~/project"] == "folders that git ignores as a whole: built/"
     assert [(one["shown"], one["kind"]) for one in data["findings"]] == [("~/project/deep/.env.local", "project")]
 
 

@@ -58,13 +58,25 @@ def loose(git: Git, tree: WorkTree) -> list[str]:
 
 
 def ignored(git: Git, tree: WorkTree) -> list[str]:
-    """Files that git ignores and that may hold settings; not those in folders that it ignores as a whole.
+    """Files that git ignores and that may hold settings, and the folders that it ignores as a whole, which end in `/`.
 
     Raises:
         GitError: it cannot tell.
     """
     names = _listed(git, tree, "-o", "-i", "--exclude-standard", "--directory")
-    return [name for name in names if not name.endswith("/") and _holds_settings(name)]
+    return [name for name in names if name.endswith("/") or _holds_settings(name)]
+
+
+def work_trees(git: Git, tree: WorkTree) -> list[str]:
+    """The other work trees of the repository.
+
+    Raises:
+        GitError: it cannot tell.
+    """
+    said = _text(git.said(*tree.git_options, "worktree", "list", "--porcelain", at=tree.root))
+    records = [record.split("\n") for record in said.split("\n\n") if record.startswith("worktree ")]
+    there = [lines[0].removeprefix("worktree ") for lines in records if "bare" not in lines]
+    return [root for root in there if root != str(tree.root) and Path(root).is_dir()]
 
 
 def _listed(git: Git, tree: WorkTree, *options: str) -> list[str]:

@@ -31,6 +31,7 @@ from toolsync.gitguard.holding import (
     references,
     staged,
     stranded,
+    work_trees,
 )
 from toolsync.gitguard.repository import WorkTree, dotfiles, enclosing
 from toolsync.masking import mask_key_shapes, on_one_line
@@ -40,6 +41,11 @@ from toolsync.search.listing import listed
 
 _KEPT_BY_GIT = ("config", "config.worktree", "FETCH_HEAD", "description", "*_EDITMSG", "*_MSG", "hooks/*", "info/*")
 """Files of a repository's own: addresses with a token in them, messages that did not become a commit, and programs."""
+
+_INNER = "a repository of its own: run `toolsync check` there"
+
+_MOST_FOLDERS = 5
+"""How many are named that git ignores."""
 
 _MOST_LOOSE = 20_000
 """How many files are looked at that git neither knows nor ignores."""
@@ -141,22 +147,29 @@ class _Repository:
     def _look_at_loose(self) -> None:
         """Look at files that git would take up, and at settings that it ignores."""
         try:
-            names, settings = loose(self._git, self._tree), ignored(self._git, self._tree)
+            names, unwanted = loose(self._git, self._tree), ignored(self._git, self._tree)
+            others = work_trees(self._git, self._tree)
         except GitError as error:
             reason = f"files that git does not know: {error.message}"
             self._looking.unseen.append(Unseen(self._tree.root, reason, matters=True))
             return
         self._pass_over([name.rstrip("/") for name in names if name.endswith("/")])
+        self._pass_over(others, "another work tree of this repository: run `toolsync check` there")
         files = [name for name in names if not name.endswith("/")]
+        settings = [name for name in unwanted if not name.endswith("/")]
+        folders = [on_one_line(name) for name in unwanted if name.endswith("/")]
+        if folders:
+            more = f" and {len(folders) - _MOST_FOLDERS:,} more" if len(folders) > _MOST_FOLDERS else ""
+            reason = f"folders that git ignores as a whole: {', '.join(folders[:_MOST_FOLDERS])}{more}"
+            self._looking.unseen.append(Unseen(self._tree.root, reason))
         for kind, some in (("repository", files), ("project", settings)):
             self._looking.files_of(kind, "", (self._tree.root / name for name in some[:_MOST_LOOSE]))
             if len(some) > _MOST_LOOSE:
                 reason = f"only {_MOST_LOOSE:,} of {len(some):,} files that git does not know"
                 self._looking.unseen.append(Unseen(self._tree.root, reason))
 
-    def _pass_over(self, names: Iterable[str]) -> None:
-        """Say that repositories inside this one are not looked at."""
-        reason = "a repository of its own: run `toolsync check` there"
+    def _pass_over(self, names: Iterable[str], reason: str = _INNER) -> None:
+        """Say that other repositories, or work trees, are not looked at."""
         self._looking.unseen += [Unseen(self._tree.root / name, reason) for name in names]
 
     def _changed(self, entries: Iterable[Entry]) -> Iterator[Entry]:
