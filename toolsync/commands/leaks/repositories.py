@@ -157,7 +157,11 @@ class _Repository:
         self._pass_over(others, "another work tree of this repository: run `toolsync check` there")
         files = [name for name in names if not name.endswith("/")]
         settings = [name for name in unwanted if not name.endswith("/")]
-        folders = [on_one_line(name) for name in unwanted if name.endswith("/")]
+        folders = [
+            on_one_line(name)
+            for name in unwanted
+            if name.endswith("/") and not any(other.startswith(name) for other in settings)
+        ]
         if folders:
             more = f" and {len(folders) - _MOST_FOLDERS:,} more" if len(folders) > _MOST_FOLDERS else ""
             reason = f"folders that git ignores as a whole: {', '.join(folders[:_MOST_FOLDERS])}{more}"
