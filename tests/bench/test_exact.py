@@ -126,6 +126,44 @@ ROWS: dict[str, Row] = {
         "length",
         completion=3,
     ),
+    "reasoning that is counted and not sent": Row(
+        streamed(ROLE, TEXT, TEXT, LAST, usage(203, completion_tokens_details={"reasoning_tokens": 200}), DONE),
+        [1, 2, 3],
+        1,
+        Usage(512, 203, None, 200),
+        "length",
+        completion=3,
+    ),
+    "reasoning that is counted and sent": Row(
+        streamed(
+            delta(reasoning_content="hm"), LAST, usage(2, completion_tokens_details={"reasoning_tokens": 1}) + DONE
+        ),
+        [0, 1],
+        1,
+        Usage(512, 2, None, 1),
+        "length",
+        completion=2,
+    ),
+    "reasoning that is counted beside the completion": Row(
+        streamed(
+            TEXT,
+            LAST,
+            usage(8, total_tokens=525, completion_tokens_details={"reasoning_tokens": 5}) + DONE,
+        ),
+        [0, 1],
+        0,
+        Usage(512, 8),
+        "length",
+        completion=8,
+    ),
+    "no reasoning": Row(
+        streamed(TEXT, LAST, usage(8, total_tokens=520, completion_tokens_details={"reasoning_tokens": 0}) + DONE),
+        [0, 1],
+        0,
+        Usage(512, 8),
+        "length",
+        completion=8,
+    ),
     "nothing but reasoning": Row(
         streamed(ROLE, delta(reasoning_content="hm"), delta("length", reasoning_content="hm"), usage(2) + DONE),
         [1, 2],

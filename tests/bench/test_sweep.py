@@ -259,6 +259,13 @@ def test_a_rung_that_is_shorter_than_a_tick_knows_how_late_it_was() -> None:
     assert asyncio.run(run()).loop_lag_p99_ms >= 15
 
 
+def test_thoughts_that_are_kept_from_us_are_told_of() -> None:
+    hidden = usage(202, completion_tokens_details={"reasoning_tokens": 200})
+    ran = _measured(Scripted(lambda _: streamed(TEXT, LAST, hidden, DONE), 0.0), Load(1, 2))
+    assert [one.completion_tokens for one in ran.record.rungs[0].requests] == [2, 2]
+    assert any(note.startswith("The server counts thoughts that it does not send") for note in ran.record.notes)
+
+
 def test_the_record_says_what_measured_and_whom() -> None:
     ran = _measured(Scripted(lambda _: _WHOLE, 0.0), Load(1, 2))
     found, asked, client = ran.record.target, ran.record.parameters, ran.record.environment

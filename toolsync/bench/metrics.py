@@ -78,7 +78,17 @@ def source_of(reply: Reply) -> TokenSource:
 
 def completion(reply: Reply, source: TokenSource) -> int | None:
     """How many tokens came, by the run's source; None where that is silent."""
-    return len(reply.at_ns) if source == "events" else reply.usage.completion
+    if source == "events":
+        return len(reply.at_ns)
+    return None if reply.usage.completion is None else reply.usage.completion - unsent(reply)
+
+
+def unsent(reply: Reply) -> int:
+    """Tokens of thoughts that the server counts and keeps to itself; they came before the first that it sent."""
+    told, is_thought_sent = reply.usage, bool(reply.at_ns) and reply.answer_ns != reply.at_ns[0]
+    if not told.thoughts or told.completion is None or is_thought_sent:
+        return 0
+    return told.thoughts if told.completion - told.thoughts >= len(reply.at_ns) else 0
 
 
 def _tpot_ms(reply: Reply, tokens: int | None, source: TokenSource) -> float | None:

@@ -278,6 +278,8 @@ def _notes(
     sent = sum(len(rung.requests) for rung in rungs)
     if transport.dropped > sent / 2 > 1:
         said.append("The server closes its connections between requests: to open one is not in TTFT.")
+    if sweep.hides_thoughts:
+        said.append(_HIDDEN)
     if not sweep.has_all_gaps:
         said.append(f"There were more than {MOST_GAPS:,} gaps between chunks: those of later requests are not kept.")
     if sweep.unsent:
@@ -293,4 +295,7 @@ def _notes(
     return said
 
 
+_HIDDEN = (
+    "The server counts thoughts that it does not send: those tokens are in no figure, and the time for them is in TTFT."
+)
 _PROXIED = "Through a proxy httpx's own transport measures: TTFT and gaps include some milliseconds of its own."

@@ -67,6 +67,7 @@ class Sweep:
         failures: what was said where requests went wrong: by fault, the first one's words, not fit to be shown.
         given_up: the concurrencies that were ended early, for nothing went well any more.
         unsent: requests of a rate that were never sent, for too many were under way.
+        hides_thoughts: whether the server counts thoughts that it does not send.
         has_all_gaps: whether the gaps between chunks are kept of all requests.
     """
 
@@ -76,7 +77,7 @@ class Sweep:
         self.failures: dict[str, str] = {}
         self.given_up: list[int] = []
         self._gaps, self.has_all_gaps = 0, True
-        self.unsent = 0
+        self.unsent, self.hides_thoughts = 0, False
 
     async def rung(self, load: Load) -> Rung:
         """Measure one rung; what warms it up is thrown away."""
@@ -111,6 +112,7 @@ class Sweep:
 
     def _figures(self, one: Exchange, origin_ns: int) -> Request:
         found, reply = exchanges.figures(one, self._workload.dialect, self._source, origin_ns)
+        self.hides_thoughts = self.hides_thoughts or metrics.unsent(reply) > 0
         self._gaps += len(found.itl_ms)
         if self._gaps > MOST_GAPS:
             self.has_all_gaps, found = False, replace(found, itl_ms=())

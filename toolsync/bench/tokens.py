@@ -20,11 +20,12 @@ Channel = Literal["", "answer", "thought"]
 
 @frozen
 class Usage:
-    """What the server says of the number of tokens; None where it does not."""
+    """What the server says of the number of tokens; None where it does not. `thoughts` are those of the completion."""
 
     prompt: int | None = None
     completion: int | None = None
     cached: int | None = None
+    thoughts: int | None = None
 
 
 @frozen
@@ -160,6 +161,7 @@ def _laid(below: Usage, above: Usage) -> Usage:
         above.prompt if above.prompt is not None else below.prompt,
         above.completion if above.completion is not None else below.completion,
         above.cached if above.cached is not None else below.cached,
+        above.thoughts if above.thoughts is not None else below.thoughts,
     )
 
 
@@ -215,7 +217,11 @@ def _chat_usage(usage: Mapping[str, Any]) -> Usage:
     cached = _number(_within(usage, "prompt_tokens_details").get("cached_tokens"))
     if cached is None:
         cached = _number(usage.get("prompt_cache_hit_tokens"))  # DeepSeek's name for it
-    return Usage(_number(usage.get("prompt_tokens")), _number(usage.get("completion_tokens")), cached)
+    prompt, completion = _number(usage.get("prompt_tokens")), _number(usage.get("completion_tokens"))
+    thoughts = _number(_within(usage, "completion_tokens_details").get("reasoning_tokens"))
+    if usage.get("total_tokens") == (prompt or 0) + (completion or 0) + (thoughts or 0):
+        thoughts = None  # there are none, or they are counted beside the completion, as by xAI
+    return Usage(prompt, completion, cached, thoughts)
 
 
 # Responses.
@@ -242,7 +248,8 @@ def _response(data: Mapping[str, Any]) -> _Said:
     reason = _text(_within(whole, "incomplete_details").get("reason")) or _text(whole.get("status"))
     usage = _within(whole, "usage")
     cached = _number(_within(usage, "input_tokens_details").get("cached_tokens"))
-    told = Usage(_number(usage.get("input_tokens")), _number(usage.get("output_tokens")), cached)
+    thoughts = _number(_within(usage, "output_tokens_details").get("reasoning_tokens"))
+    told = Usage(_number(usage.get("input_tokens")), _number(usage.get("output_tokens")), cached, thoughts)
     return _Said("", told, reason, _text(whole.get("model")), is_end=True)
 
 
