@@ -105,6 +105,7 @@ _CHANGES: Mapping[str, Change] = {
     **dict.fromkeys(("connection_refused", "dns_failure", "url_redirect"), setting.only_again),
     "base_url_not_honoured": setting.outside,
     "scheme_mismatch": setting.other_scheme,
+    "key_wrong_header": setting.header,
     "localhost_ipv6": setting.by_number,
     **dict.fromkeys(("model_not_found", "model_no_channel", "model_not_allowed"), setting.model),
     **dict.fromkeys(_OF_KEY, key.put_right),

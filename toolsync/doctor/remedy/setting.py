@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 from toolsync.doctor.command import applied, commands, spelled
@@ -81,6 +82,27 @@ def timeout(effective: Effective, _finding: Finding, profile: Profile, standing:
     if not isinstance(stated, int | float) or not _PATIENCE_SECONDS <= stated <= _MOST_SECONDS:
         return _edited(effective, profile, standing, f"request.timeout_seconds={_PATIENCE_SECONDS}")
     return None if stated == effective.timeout_seconds else commands(applied(effective.tool))
+
+
+def header(effective: Effective, finding: Finding, profile: Profile, standing: Standing) -> Fix:
+    """The key in the header that the gateway reads: by `apply`, else beside the tool's own, where it takes more.
+
+    Only one that carries the bare key can be set so, `authorization` wants a word before it; and the tool's own file
+    then holds a copy.
+    """
+    rehearsal, read = standing.rehearsal(), str(finding.values.get("read_header", ""))
+    if not rehearsal.is_vain:
+        return commands(applied(effective.tool))
+    takes = standing.takes & {"headers", "headers_lines"} and profile.plaintext != "never"
+    if read in ("", "authorization") or not takes:
+        return Fix(say("no_other_header", called=effective.called))
+    setting = f"tool.{effective.tool}.request.headers.{read}={profile.key}"
+    consent = () if profile.plaintext == "allow" or "--allow-plaintext" in rehearsal.options else ("--allow-plaintext",)
+    edit = ("profile", "edit", profile.name, "--set", setting)
+    return replace(
+        commands(edit, (*applied(effective.tool), *consent)),
+        why=(say("header_in_file", called=effective.called, header=read),) if consent else (),
+    )
 
 
 def unproxied(_effective: Effective, finding: Finding, _profile: Profile, standing: Standing) -> Fix | None:
