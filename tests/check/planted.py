@@ -260,6 +260,7 @@ LOOKALIKES = {
     "forty-eight letters of words": "sk-thistoolcarriesonekeytoallofthemanditisneverseen",
     "a picture by its hash": "d41d8cd98f00b204e9800998ecf8427e.jpg",
     "a piece of a program by its hash": "d41d8cd98f00b204e9800998ecf8427e.0123456789abcdef",
+    "a file by its hash": "/assets/0f343b0931126a20f133d67c2b018a3b.ChunkLoadingXYZ1",
     "a key of Zhipu's in crosses": "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx.xxxxxxxxxxxxxxxx",
     "a function of a firmware": "fw_load_from_the_second_partition_v2",
     "a firmware's build": "fw_0123456789ABCDEF01234567",
