@@ -12,7 +12,7 @@ import pytest
 from tests.bench.records import record, request, rung
 from tests.conftest import thorough
 from toolsync.bench.comparison import compared
-from toolsync.bench.record import Client, Fault, GpuUse, Record, Request, Rung
+from toolsync.bench.record import Client, Fault, Gpu, GpuUse, Record, Request, Rung
 
 Draw = Callable[[Random], float]
 
@@ -231,6 +231,18 @@ def test_peak_memory(before: float, after: float | None, expected: tuple[float |
     (row,) = [row for row in rows if row.metric.name == "peak_memory"]
     assert (row.change, row.verdict, row.why) == expected
     assert row.low is None
+
+
+@pytest.mark.parametrize(
+    ("intervals", "why"),
+    [((500, 500), ""), ((500, 50), "sampled every 500 ms before, every 50 ms after"), ((None, 50), "")],
+    ids=["alike", "more often", "unknown"],
+)
+def test_who_looks_more_often_sees_higher_peaks(intervals: tuple[int | None, int | None], why: str) -> None:
+    runs = [record(with_memory(500.0), gpu=Gpu("nvml", "", interval)) for interval in intervals]
+    last = compared(*runs).rows[-1]
+    assert (last.metric.name, last.why) == ("peak_memory", why)
+    assert last.verdict == ("no verdict" if why else "no difference shown")
 
 
 def _cards(*serves: bool | None) -> Rung:

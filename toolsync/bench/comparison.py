@@ -126,12 +126,24 @@ def compared(before: Record, after: Record) -> Comparison:
     seed = f"{before.id} {after.id}"
     is_closed = before.parameters.rate is None and after.parameters.rate is None
     pairs = [(rungs[step], others[step]) for step in rungs if step in others]
-    drawn = [one for pair in pairs for one in _rows(*pair, seed, is_closed=is_closed)]
+    apart = _intervals(before, after)
+    drawn = [_apart(one, apart) for pair in pairs for one in _rows(*pair, seed, is_closed=is_closed)]
     tested = sum(one.draws is not None for one in drawn)
     error = ERROR / tested if tested else None
     rows = tuple(_judged(one, error) for one in drawn)
     failing = tuple(one for pair in pairs if (one := _failing(*pair)) is not None)
     return Comparison(rows, tuple(sorted(rungs.keys() ^ others.keys())), None if error is None else 1 - error, failing)
+
+
+def _intervals(before: Record, after: Record) -> str:
+    """Why peaks of memory may not be compared: one looked more often, and saw shorter ones."""
+    one, other = before.gpu.interval_ms, after.gpu.interval_ms
+    return "" if None in (one, other) or one == other else f"sampled every {one} ms before, every {other} ms after"
+
+
+def _apart(one: _Drawn, why: str) -> _Drawn:
+    is_meant = one.row.metric.name == "peak_memory" and one.row.change is not None
+    return replace(one, row=replace(one.row, why=why)) if why and is_meant and not one.row.why else one
 
 
 def _failing(before: Rung, after: Rung) -> Failing | None:
