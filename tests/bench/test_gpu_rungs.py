@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +15,8 @@ import pytest
 from tests.bench.records import rung
 from tests.conftest import needs
 from toolsync.bench.gpu import Watch, Wish, peak_mib, rungs
+from toolsync.bench.gpu import watch as watching
+from toolsync.bench.gpu.nvml import Nvml
 from toolsync.bench.gpu.placement import Listener, is_here, listeners, placed, port_of
 from toolsync.bench.gpu.reading import Holder, Reading, Recording, Sample
 from toolsync.bench.record import GpuUse, Rung
@@ -262,6 +265,19 @@ def test_where_nothing_can_be_seen_the_record_says_why(wish: Wish, reason: str) 
     assert (watched.gpu.source, watched.gpu.reason, watched.gpu.interval_ms) == ("", reason, None)
     (filled,) = watched.filled([rung(1)])
     assert (filled.gpus, filled.kv_cache_peak) == ((), None)
+
+
+def test_a_driver_that_never_answers_holds_up_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    needs(sys.platform != "darwin", "there is no NVML to ask on macOS")
+    answers = threading.Event()
+    monkeypatch.setattr(watching, "_OPENING_SECONDS", 0.05)
+    monkeypatch.setattr(Nvml, "open", lambda _: answers.wait(10))
+    monkeypatch.setenv("PATH", "")
+    try:
+        reason = Watch(Wish("http://127.0.0.1:1")).start()
+    finally:
+        answers.set()
+    assert reason.startswith("the NVIDIA driver did not answer in time, and neither nvidia-smi")
 
 
 def smi_of_two(folder: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -204,15 +205,37 @@ def _of_this_machine(interval_ms: int) -> tuple[Sampler | None, str]:
     if sys.platform == "darwin":
         return None, "not available on macOS: GPUs share the system's memory, and nothing tells their part of it"
     nvml = Nvml()
-    try:
-        nvml.open()
-    except UnreadableError as error:
-        if shutil.which("nvidia-smi"):
-            return Smi(interval_ms), ""
-        if shutil.which("amd-smi"):
-            return Poller(Amd(), interval_ms), ""
-        return None, f"{error.message}, and neither nvidia-smi nor amd-smi is on the PATH"
-    return Poller(nvml, interval_ms), ""
+    why = _fault(nvml)
+    if not why:
+        return Poller(nvml, interval_ms), ""
+    if shutil.which("nvidia-smi"):
+        return Smi(interval_ms), ""
+    if shutil.which("amd-smi"):
+        return Poller(Amd(), interval_ms), ""
+    return None, f"{why}, and neither nvidia-smi nor amd-smi is on the PATH"
+
+
+_OPENING_SECONDS = 30.0
+"""A driver that nobody holds loaded takes seconds for each card; that of a dying one may never answer."""
+
+
+def _fault(nvml: Nvml) -> str:
+    """Why it cannot be used; "" where it can."""
+    said = "the NVIDIA driver did not answer in time"
+
+    def opened() -> None:
+        nonlocal said
+        try:
+            nvml.open()
+        except UnreadableError as error:
+            said = error.message
+        else:
+            said = ""
+
+    opening = threading.Thread(target=opened, name="nvml", daemon=True)
+    opening.start()
+    opening.join(_OPENING_SECONDS)
+    return said
 
 
 def _only(recording: Recording, wanted: Sequence[str]) -> Recording:
