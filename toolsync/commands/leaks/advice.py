@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Collection
 
 from toolsync.commands.leaks.exposing import real_path
 from toolsync.commands.leaks.finding import Finding
@@ -13,14 +14,20 @@ from toolsync.masking import on_one_line
 from toolsync.session import Session
 
 
-def advice(session: Session, one: Finding) -> str:
-    """What a person should do."""
+def advice(session: Session, one: Finding, fixes: Collection[str] = ()) -> str:
+    """What a person should do.
+
+    Args:
+        session: the machine.
+        one: what was found.
+        fixes: what `--fix` can do about it.
+    """
     if one.is_agreed:
         return ""
-    return " ".join(filter(None, (_away(session, one), _replaced(one))))
+    return " ".join(filter(None, (_away(session, one, fixes), _replaced(one))))
 
 
-def _away(session: Session, one: Finding) -> str:
+def _away(session: Session, one: Finding, fixes: Collection[str]) -> str:
     """How it comes away from there."""
     if one.kind == "staged":
         return "Take it out, and `git add` the file again."
@@ -34,7 +41,7 @@ def _away(session: Session, one: Finding) -> str:
         return f"Take it out and commit that; `{command}` makes git forget a file that is yours alone."
     if "copied" in one.exposed:
         return f"`{on_one_line(shlex.join(['chezmoi', 'forget', str(one.file)]))}` removes the copy."
-    return _by_kind(session, one)
+    return _by_kind(session, one, fixes)
 
 
 def _removal(one: Finding) -> tuple[str, ...]:
@@ -45,11 +52,13 @@ def _removal(one: Finding) -> tuple[str, ...]:
     return (*(tree.git_options if tree else ()), "rm", "--cached", "--", str(real))
 
 
-def _by_kind(session: Session, one: Finding) -> str:
-    if one.kind == "tool" and is_kept(one.secret):
+def _by_kind(session: Session, one: Finding, fixes: Collection[str]) -> str:
+    if one.kind == "tool" and "apply" in fixes and is_kept(one.secret):
         return "`toolsync check --fix` lets the tool get the key another way where it can, and shuts the file."
     if one.kind == "tool" and not session.config.exists():
         return "With a profile for its gateway (`toolsync init`), `toolsync check --fix` moves it into the keyring."
+    if one.kind == "tool" and is_kept(one.secret):
+        return "Nothing that toolsync set reads it there: take it out, if you know of nothing else that does."
     if one.kind == "own":
         return "Take it out of that file: toolsync itself never needs it there."
     return _ADVICE.get(one.kind, "Take it out of that file.").format(file=session.shown(one.file))

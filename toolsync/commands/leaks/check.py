@@ -19,7 +19,6 @@ from toolsync.gitguard.repository import enclosing
 from toolsync.leaks import Finder, Known
 from toolsync.leaks.sarif import sarif
 from toolsync.masking import on_one_line
-from toolsync.planning.fitting import remembered_tools
 from toolsync.result import DONE, PROBLEM, Message, Result
 from toolsync.session import Session
 from toolsync.value import frozen
@@ -163,7 +162,7 @@ def data(session: Session, checked: Checked, fixed: Sequence[dict[str, Any]] = (
 
 
 def _described(session: Session, one: Finding, looking: Looking) -> dict[str, Any]:
-    is_known = isinstance(one.hit.secret, Known)
+    is_known, fixes = isinstance(one.hit.secret, Known), mendable(session, one, looking)
     return {
         "file": _safe(one.file),
         "shown": session.shown(one.file),
@@ -182,8 +181,8 @@ def _described(session: Session, one: Finding, looking: Looking) -> dict[str, An
         },
         "exposed": one.exposed,
         "agreed": one.is_agreed,
-        "fixes": mendable(session, one, looking),
-        "advice": advice(session, one),
+        "fixes": fixes,
+        "advice": advice(session, one, fixes),
     }
 
 
@@ -218,7 +217,13 @@ def _is_movable(one: Finding, wanted: Sought) -> bool:
         for literal in wanted.literals
         if literal.is_ours and not literal.is_login
     )
-    return by_hand or (is_kept(one.secret) and one.tool in remembered_tools(wanted.memory))
+    return by_hand or (is_kept(one.secret) and _is_copied(one, wanted))
+
+
+def _is_copied(one: Finding, wanted: Sought) -> bool:
+    """Whether a copy of a key was written to the file for its tool."""
+    remembered = wanted.memory.files.get(str(real_path(one.file)))
+    return any(layer.tool == one.tool and layer.holds_key for layer in remembered.layers) if remembered else False
 
 
 def _unseen(session: Session, one: Unseen) -> dict[str, Any]:
