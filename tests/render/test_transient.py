@@ -7,7 +7,7 @@ import re
 import sys
 import time
 from collections.abc import Callable
-from threading import Event
+from threading import Event, Thread
 
 import pytest
 
@@ -99,6 +99,24 @@ def test_of_waits_at_the_same_time_one_is_told_of_until_the_last_is_over() -> No
         with line(other):
             _until(lambda: seen(terminal.getvalue()).startswith("Connecting to gw.example:443 (at most 3 s)"))
         assert seen(terminal.getvalue()).strip() == "Asking gw.example which models it has (at most 35 s)"
+    assert seen(terminal.getvalue()).strip() == ""
+
+
+def test_who_interrupts_leaves_nothing_of_what_a_thread_still_waits_for() -> None:
+    terminal, is_left = Terminal(), Event()
+    line = Transient(Screen(terminal), lambda: "en", patience=0)
+
+    def waits() -> None:
+        with line(WAIT):
+            is_left.wait(5)
+
+    thread = Thread(target=waits, daemon=True)
+    thread.start()
+    assert terminal.is_written.wait(5)
+    line.close()
+    assert seen(terminal.getvalue()).strip() == ""
+    is_left.set()
+    thread.join(5)
     assert seen(terminal.getvalue()).strip() == ""
 
 

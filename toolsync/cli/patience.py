@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING
 
 from toolsync import waiting
@@ -14,13 +14,19 @@ if TYPE_CHECKING:
     from toolsync.render.transient import Transient
 
 
-def shown(language: Callable[[], Language]) -> AbstractContextManager[None]:
+@contextmanager
+def shown(language: Callable[[], Language]) -> Iterator[None]:
     """Let waits show on stderr until the end of the block.
 
     Args:
         language: the one to speak, asked for when there is something to say.
     """
-    return waiting.watched(_Watcher(language))
+    watcher = _Watcher(language)
+    try:
+        with waiting.watched(watcher):
+            yield
+    finally:
+        watcher.close()
 
 
 class _Watcher:
@@ -36,3 +42,8 @@ class _Watcher:
         if self._line is None:
             self._line = transient.Transient(screen.stderr(), self._language, transient.PATIENCE_SECONDS)
         return self._line(wait)
+
+    def close(self) -> None:
+        """Take the line back: one who interrupts is told so on an empty one."""
+        if self._line is not None:
+            self._line.close()

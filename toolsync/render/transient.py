@@ -54,12 +54,19 @@ class Transient:
         finally:
             timer.cancel()
             with self._lock:
-                self._waits.remove(wait)
+                if wait in self._waits:  # else the line is closed
+                    self._waits.remove(wait)
                 was_shown = bool(self._shown)
                 self._erase()
                 self._ended = time.monotonic()
             if was_shown:
                 self._show()
+
+    def close(self) -> None:
+        """Leave nothing, whoever still waits in a thread that is left behind."""
+        with self._lock:
+            self._waits.clear()
+            self._erase()
 
     def _show(self) -> None:
         with self._lock:
