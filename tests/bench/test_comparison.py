@@ -193,7 +193,7 @@ def test_at_a_rate_throughput_is_what_was_asked_for() -> None:
 @pytest.mark.parametrize(
     ("late", "rate", "why"),
     [
-        (12, 5.0, "12 of 100 requests were sent later than the rate says, which is not in TTFT"),
+        (12, 5.0, "12 of 100 requests were sent late: the rate was not kept"),
         (10, 5.0, ""),
         (12, None, ""),
     ],

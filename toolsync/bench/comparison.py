@@ -204,7 +204,7 @@ def _late(before: Rung, after: Rung) -> str:
         delays = [one.dispatch_delay_ms for one in rung.requests if one.dispatch_delay_ms is not None]
         late = sum(delay > _LATE_MS for delay in delays)
         if late > _LATE_SHARE * len(delays):
-            return f"{late} of {len(delays)} requests were sent later than the rate says, which is not in TTFT"
+            return f"{late} of {len(delays)} requests were sent late: the rate was not kept"
     return ""
 
 
