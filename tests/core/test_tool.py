@@ -75,6 +75,7 @@ def test_claude_codes_manifest_says_who_else_may_set_the_same() -> None:
         ("login's token", "file", "login"),
         ("login", "file", "login"),
         ("shell", "environment", "env"),
+        ("state", "file", ""),
         ("user", "overlay", ""),
         ("project", "file", ""),
         ("local", "file", ""),

@@ -708,11 +708,14 @@ ROWS: dict[str, dict[str, Row]] = {
         ),
         "a variable that it reads is no such": Row(NONE, {}, {"DEMO_URL": GATEWAY}, tool=VENDOR),
         "a proxy is no such": Row(NONE, {}, {"HTTPS_PROXY": GATEWAY}, tool="codex"),
-        "the state file instead of the settings": Row(
+        "a local file of the user's instead of the settings": Row(
             [("config_wrong_file", "sure")],
-            {".claude.json": json.dumps({"env": {"ANTHROPIC_BASE_URL": ROOT}}, indent=1)},
+            {".claude/settings.local.json": json.dumps({"env": {"ANTHROPIC_BASE_URL": ROOT}}, indent=1)},
             tool="claude-code",
-            says="~/.claude.json:3",
+            says="~/.claude/settings.local.json:3",
+        ),
+        "the state file is read too": Row(
+            NONE, {".claude.json": json.dumps({"env": {"ANTHROPIC_BASE_URL": ROOT}})}, tool="claude-code"
         ),
         "a file of another name beside its own": Row(
             [("config_wrong_file", "likely")],

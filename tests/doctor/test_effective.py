@@ -144,6 +144,23 @@ ROWS: dict[str, Row] = {
             ("x-api-key", None, "command", "project", "apiKeyHelper", 1),
         ],
     ),
+    "claude-code: of its state the variables, over the shell's and below the settings": Row(
+        "claude-code",
+        {
+            ".claude.json": json.dumps(
+                {
+                    "apiKeyHelper": f"echo {OTHER}",
+                    "model": "none",
+                    "env": {"ANTHROPIC_BASE_URL": "http://state", "ANTHROPIC_MODEL": "state"},
+                }
+            ),
+            CLAUDE: env(ANTHROPIC_BASE_URL="http://user"),
+        },
+        f"http://user{MESSAGES}",
+        [],
+        environ={"ANTHROPIC_MODEL": "shell"},
+        more={"model": "state"},
+    ),
     "claude-code: local over project over user": Row(
         "claude-code",
         {
@@ -215,7 +232,7 @@ ROWS: dict[str, Row] = {
         [("authorization", "${RELAY_KEY}", "literal", "user", "env.ANTHROPIC_AUTH_TOKEN", 1)],
         environ={"RELAY_KEY": KEY},
     ),
-    "claude-code: headers, time limit and proxy of its settings; certificates are Node's at its start": Row(
+    "claude-code: headers, time limit, proxy and certificates of its settings": Row(
         "claude-code",
         {
             CLAUDE: env(
@@ -233,7 +250,7 @@ ROWS: dict[str, Row] = {
             "headers": {"x-team": "red", "x-gateway-key": Secret(OTHER)},
             "timeout_seconds": 90.0,
             "proxy": "http://proxy:3128",
-            "ca_bundle": "/shell.pem",
+            "ca_bundle": "/settings.pem",
         },
     ),
     "claude-code: a header of its own as the only credential": Row(
