@@ -266,6 +266,20 @@ def test_thoughts_that_are_kept_from_us_are_told_of() -> None:
     assert any(note.startswith("The server counts thoughts that it does not send") for note in ran.record.notes)
 
 
+@pytest.mark.parametrize(
+    ("timer_ms", "lag_ms", "is_limit"),
+    [(0.0, 3.0, True), (0.0, 1.0, False), (15.7, 15.0, False), (15.7, 30.0, True)],
+    ids=["late", "in time", "a coarse timer", "later than that"],
+)
+def test_a_coarse_timer_is_not_taken_for_a_busy_client(
+    monkeypatch: pytest.MonkeyPatch, timer_ms: float, lag_ms: float, is_limit: bool
+) -> None:
+    monkeypatch.setattr("toolsync.bench.sweep._TIMER_MS", timer_ms)
+    watch = _Watch(lambda: None)
+    watch._note(round(lag_ms * 1e6))
+    assert watch.client(10**9, None).is_limit is is_limit
+
+
 def test_the_record_says_what_measured_and_whom() -> None:
     ran = _measured(Scripted(lambda _: _WHOLE, 0.0), Load(1, 2))
     found, asked, client = ran.record.target, ran.record.parameters, ran.record.environment
