@@ -256,9 +256,9 @@ def _usual(machine: Machine) -> Path:
 def test_what_cannot_be_kept_is_shown_all_the_same(measured: Machine) -> None:
     _blocked(measured)
     ran = measured.toolsync(*_QUICK, "--out", "run.json")
-    assert ran.code == 1
+    assert ran.code == 0
     assert "TTFT p50" in ran.out
-    assert "the record is not kept there" in ran.out
+    assert "warning: the record is not kept there" in ran.out
     assert measured.toolsync("bench", "show", "run.json").code == 0
 
 

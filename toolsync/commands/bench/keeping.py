@@ -13,7 +13,7 @@ from toolsync import disk, own_file
 from toolsync.bench.record import Record
 from toolsync.bench.record_file import dumped, loaded
 from toolsync.errors import DocumentError, FileError, UsageError
-from toolsync.result import Message
+from toolsync.result import Level, Message
 from toolsync.session import Session
 
 _ROOM_BYTES = 2**20
@@ -83,18 +83,22 @@ def _stop_without_room(file: Path, hint: str) -> None:
 
 
 def keep(session: Session, record: Record, out: Path | None) -> tuple[list[Path], list[Message]]:
-    """The files that hold it now, and what kept it from others; where all do, a temporary one holds it."""
+    """The files that hold it now, and what kept it from others; where all do, a temporary one holds it.
+
+    That it is not among the others here is no more than a warning where it is in the file that was named.
+    """
     raw = dumped(record)
     usual = folder(session) / f"{record.id}.json"
     kept, unkept = [], []
-    for file in (usual, *([out.absolute()] if out is not None else [])):
+    for file in (*([out.absolute()] if out is not None else []), usual):
         try:
             _write(file, raw, is_ours=file is usual)
         except (OSError, FileError) as error:
             why = disk.file_error(file, error) if isinstance(error, OSError) else error
-            unkept.append(Message("problem", f"the record is not kept there: {why.message}", why.hint))
+            level: Level = "warning" if file is usual and kept else "problem"
+            unkept.append(Message(level, f"the record is not kept there: {why.message}", why.hint))
         else:
-            kept.append(file)
+            kept.insert(0, file)
     if not kept:
         spare = _spared(record, raw)
         kept += spare

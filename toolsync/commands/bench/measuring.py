@@ -120,7 +120,8 @@ def run(session: Session, wish: Wish, listener: Listener) -> Result:
         notes.append(Message("warning", f"GPU memory: {shown(watched.words)}"))
     messages = (*notes, *_failures(ran.failures, record), *_stop(ran.is_interrupted, record), *unkept)
     data = {"run": described(record), "files": [session.shown(file) for file in files]}
-    return Result("bench run", data, messages, max(_exit_code(ran, record), PROBLEM if unkept else DONE))
+    is_lost = any(message.level == "problem" for message in unkept)
+    return Result("bench run", data, messages, max(_exit_code(ran, record), PROBLEM if is_lost else DONE))
 
 
 def _stop_in_the_dark(watch: Watch) -> None:
