@@ -89,7 +89,8 @@ def keep(session: Session, record: Record, out: Path | None) -> tuple[list[Path]
     """
     raw = dumped(record)
     usual = folder(session) / f"{record.id}.json"
-    kept, unkept = [], []
+    kept: list[Path] = []
+    unkept: list[Message] = []
     for file in (*([out.absolute()] if out is not None else []), usual):
         try:
             _write(file, raw, is_ours=file is usual)
