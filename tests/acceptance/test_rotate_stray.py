@@ -44,6 +44,23 @@ def test_a_profile_that_was_renamed_by_hand_leaves_no_tool_on_the_old_key(
     assert (rotate().code, keys_in(machine, switch)) == (0, {NEW})
 
 
+@pytest.mark.parametrize("way_out", ["undo", "apply"])
+def test_a_tool_that_was_switched_off_since_is_not_left_on_the_old_key(
+    machine: Machine, switch: Home, rotate: Rotate, way_out: str
+) -> None:
+    text = machine.config.read_text(encoding="utf-8")
+    machine.config.write_text(
+        text.replace("tool.config-toml]\n", "tool.config-toml]\nenabled = false\n"), encoding="utf-8"
+    )
+    with machine.untouched():
+        ran = rotate()
+    assert (ran.code, "~/service/config.toml (config-toml); nothing was changed" in ran.err) == (2, True), ran.err
+    assert "`toolsync undo config-toml` first, then this again." in ran.err
+    assert (held(machine), keys_in(machine, switch)) == ({"work": KEY}, {KEY})
+    assert machine.toolsync(*({"undo": ("undo", "config-toml"), "apply": ("apply",)}[way_out]), "--yes").code == 0
+    assert (rotate().code, keys_in(machine, switch)) == (0, {NEW})
+
+
 def test_a_copy_within_something_longer_counts(machine: Machine, both: Both, rotate: Rotate) -> None:
     """Claude Code has its headers as lines of one text."""
     fields = f'base_url = "{both.base_url}"\nmodel = "m"\nkey = "env:TEAM_KEY"\nplaintext = "allow"\n'

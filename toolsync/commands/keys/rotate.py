@@ -10,7 +10,7 @@ from toolsync import memory as memories
 from toolsync import registry
 from toolsync.commands.keys.holders import applied, holders, users
 from toolsync.commands.keys.stored import named
-from toolsync.commands.keys.stray import Stray, strays
+from toolsync.commands.keys.stray import Stray, strays, unreached
 from toolsync.commands.keys.turning import Change
 from toolsync.commands.pinging import requests
 from toolsync.commands.writing.carry import stop_at_unwritable
@@ -174,6 +174,9 @@ def _planned(session: Session, order: Order) -> Rotation:
     files = replace(files or Plan(None, (), (), {}, (), memory), memory_sha256=snapshot.sha256)
     deleted = tuple(file for file in files.everything if _is_deleted(file))
     files = _without(files, deleted)
+    if old is not None and old != new:
+        reached = {(file.path, change.tool) for file in (*files.everything, *deleted) for change in file.changes}
+        _stop_at_strays(session, unreached(session, memory, known, old, reached), profiles)
     stop_at_exposed(fresh, files.files)
     stop_at_unwritable(files)
     wishes = (Wish(one.name, set_now.get(one.name, ())) for one in using)

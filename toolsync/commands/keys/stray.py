@@ -28,7 +28,7 @@ class Stray:
     Attributes:
         tool: whose.
         place: the file, row or entry.
-        profile: for which it was written; "" where the tool has no template any more.
+        profile: for which it was written; "" where no profile sets the tool any more.
     """
 
     tool: str
@@ -49,6 +49,31 @@ def strays(session: Session, memory: Memory, known: Known, key: Secret, using: C
         if layer.holds_key
         and (profile := profile_of(memory, known, real, layer) if layer.tool in known else "") not in using
         and here.stands(real, layer)
+    )
+
+
+def unreached(
+    session: Session, memory: Memory, known: Known, key: Secret, reached: Collection[tuple[str, str]]
+) -> tuple[Stray, ...]:
+    """The copies of `key` that a plan leaves as they are, though it is one for their profiles.
+
+    That is a tool which the profile has switched off since, or which it no longer serves.
+
+    Args:
+        session: the machine.
+        memory: what is applied.
+        known: every tool.
+        key: what is looked for.
+        reached: the files, rows and entries that the plan changes, each with the tool for which it does.
+
+    Raises:
+        SecretError: the keyring does not answer.
+    """
+    here = _Here(session, memory, known, key)
+    return tuple(
+        Stray(layer.tool, real, "")
+        for real, layer in layers_of(memory)
+        if layer.holds_key and (real, layer.tool) not in reached and here.stands(real, layer)
     )
 
 
