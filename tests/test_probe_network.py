@@ -130,6 +130,21 @@ def test_the_network_is_the_profiles_and_then_the_environments(
 
 
 @pytest.mark.parametrize(
+    ("certificates", "environ", "expected"),
+    [
+        pytest.param(("A_CA", "B_CA"), {"A_CA": "/a", "B_CA": "/b"}, "/a", id="best-first"),
+        pytest.param(("A_CA", "B_CA"), {"A_CA": "", "B_CA": "/b"}, "/b", id="next"),
+        pytest.param(("A_CA",), {"NODE_EXTRA_CA_CERTS": "/n", "SSL_CERT_FILE": "/s"}, "", id="only-its-own"),
+        pytest.param((), {"NODE_EXTRA_CA_CERTS": "/n"}, "/n", id="nobody-knows"),
+    ],
+)
+def test_certificates_are_those_that_the_program_reads(
+    certificates: tuple[str, ...], environ: Mapping[str, str], expected: str
+) -> None:
+    assert Network.of({}, environ, "https://h", certificates).ca_bundle == expected
+
+
+@pytest.mark.parametrize(
     ("no_proxy", "url", "expected"),
     [
         ("", "https://h.example", False),

@@ -429,6 +429,8 @@ streams = false
 references = ["${{NAME}}"]
 environment = ["env"]
 at_start = ["A"]
+certificates = ["B"]
+outdone = ["API-Key"]
 runs = ["helper"]
 trims = true
 aliases = {{ x = "key" }}
@@ -443,6 +445,8 @@ timeout_seconds = 30
         references=("${NAME}",),
         environment=("env",),
         at_start=("A",),
+        certificates=("B",),
+        outdone=("api-key",),
         runs=("helper",),
         trims=True,
         aliases={"x": "key"},

@@ -11,8 +11,11 @@ from typing import Any
 import pytest
 
 from tests.doctor.home import DEMO, KEY, OTHER, Home, demo
+from toolsync.causes import named
+from toolsync.doctor.checks import saying
 from toolsync.doctor.model import Credential, Effective
 from toolsync.masking import Secret
+from toolsync.sentence import tell
 
 CLAUDE = ".claude/settings.json"
 CODEX = ".codex/config.toml"
@@ -324,6 +327,14 @@ ROWS: dict[str, Row] = {
         environ={"RELAY_KEY": OTHER},
         more={"proxy": "http://p:1"},
     ),
+    "codex: certificates by variables of its own, not by Node's": Row(
+        "codex",
+        {CODEX: RELAY, ".codex/.env": "CODEX_CA_CERTIFICATE=/no.pem\nSSL_CERT_FILE=/env.pem\n"},
+        "http://h/v1/responses",
+        [],
+        environ={"NODE_EXTRA_CA_CERTS": "/node.pem"},
+        more={"ca_bundle": "/env.pem"},
+    ),
     "codex: a command": Row(
         "codex",
         {CODEX: f'{RELAY}auth = {{ command = "sh", args = ["-c", "echo {KEY}"] }}\n'},
@@ -594,3 +605,19 @@ def test_no_key_is_in_what_is_said_of_a_request(tmp_path: Path) -> None:
     said = repr(home.look("claude-code").effective)
     assert KEY not in said
     assert OTHER not in said
+
+
+@pytest.mark.parametrize(
+    ("tool", "variable"),
+    [
+        ("claude-code", "NODE_EXTRA_CA_CERTS"),
+        ("codex", "CODEX_CA_CERTIFICATE"),
+        ("cline", "NODE_EXTRA_CA_CERTS"),
+        ("mistral-vibe", "the variable that it reads for this"),
+    ],
+)
+def test_who_trusts_no_certificate_is_told_the_variable_that_this_program_reads(
+    tmp_path: Path, tool: str, variable: str
+) -> None:
+    said = {name: tell(value) for name, value in saying.values(Home(tmp_path).looks(tool)[0]).items()}
+    assert f" name its file in {variable}, in the environment" in named("tls_untrusted_ca").filled(said).remedy

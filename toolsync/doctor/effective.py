@@ -36,7 +36,8 @@ def effective(look: Sight) -> Effective:
     outdone = {credential.header for credential in further}
     credentials = (*(one for one in _credentials(look) if one.header not in outdone), *further)
     taken = {credential.header for credential in credentials}
-    network, proxied = Network.of({}, look.environ, base_url), proxy_variable(look.environ, base_url)
+    network = Network.of({}, look.environ, base_url, request.certificates)
+    proxied = proxy_variable(look.environ, base_url)
     return Effective(
         tool=look.tool.name,
         reader=look.reader.name,

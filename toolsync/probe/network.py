@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -41,17 +41,29 @@ class Network:
     read_seconds: float = 30.0
 
     @classmethod
-    def of(cls, table: Mapping[str, object], environ: Mapping[str, str], url: str) -> Network:
-        """The way that a profile's `[network]` table says, and where it is silent the environment."""
+    def of(
+        cls, table: Mapping[str, object], environ: Mapping[str, str], url: str, certificates: Sequence[str] = ()
+    ) -> Network:
+        """The way that a profile's `[network]` table says, and where it is silent the environment.
+
+        Args:
+            table: what the profile says.
+            environ: the variables that count.
+            url: who is asked.
+            certificates: the variables that name a file of certificates; those that most programs heed where none are.
+        """
         return cls(
             proxy=str(table.get("proxy") or environ.get(proxy_variable(environ, url), "")),
             no_proxy=str(table.get("no_proxy") or _first(environ, "no_proxy")),
-            ca_bundle=str(table.get("ca_bundle") or _first(environ, "ssl_cert_file", "node_extra_ca_certs")),
+            ca_bundle=str(table.get("ca_bundle") or _first(environ, *(certificates or _CERTIFICATES))),
         )
 
     def proxy_for(self, url: str) -> str | None:
         """The proxy that a request for `url` goes through, or None."""
         return None if not self.proxy or is_exempt(url, self.no_proxy) else self.proxy
+
+
+_CERTIFICATES = ("ssl_cert_file", "node_extra_ca_certs")
 
 
 def send(

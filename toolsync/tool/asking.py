@@ -42,6 +42,7 @@ def request(tool: str, table: Mapping[str, Any], speaks: Sequence[str], readers:
         references=references,
         environment=environment,
         at_start=tuple(table.get("at_start", ())),
+        certificates=tuple(table.get("certificates", ())),
         runs=runs,
         falls_back=table.get("falls_back", False),
         trims=table.get("trims", False),

@@ -129,6 +129,7 @@ class Request:
         references: the spellings of variables that it expands in its settings: `${NAME}`, `{env:NAME}`.
         environment: the tables of its settings whose entries it puts into its own environment.
         at_start: variables that count only where they are set before it starts, not in those tables.
+        certificates: variables that name a file of certificates which it trusts beside the usual ones, best first.
         runs: the places whose value is a command that it runs for the answer.
         falls_back: whether it goes on to the next address of a name where one refuses.
         trims: whether it leaves out white space around a key.
@@ -144,6 +145,7 @@ class Request:
     references: tuple[str, ...] = ()
     environment: tuple[str, ...] = ()
     at_start: tuple[str, ...] = ()
+    certificates: tuple[str, ...] = ()
     runs: tuple[str, ...] = ()
     falls_back: bool = False
     trims: bool = False
