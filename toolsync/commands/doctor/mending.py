@@ -7,6 +7,7 @@ from functools import cache
 
 from toolsync.commands.doctor.rehearsal import rehearsal
 from toolsync.commands.doctor.standing import standing
+from toolsync.doctor.command import spelled
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Finding, Fix
 from toolsync.doctor.remedy import fix
@@ -39,7 +40,7 @@ class Mending:
         if world.fault is not None and is_by_profile:
             return Fix(say("mend_profile"))
         if found is None and is_by_profile and stands.begin:
-            return Fix(say("profile_first", remedy=remedy, command=stands.begin))
+            return Fix(say("profile_first", remedy=remedy, command=spelled(stands.begin)), stands.begin)
         return found or _kept_elsewhere(remedy, world.profile)
 
 

@@ -8,7 +8,6 @@ from toolsync import registry
 from toolsync.commands.environment.variables import by_variable
 from toolsync.commands.keys.holders import applied
 from toolsync.doctor.checks import saying
-from toolsync.doctor.command import spelled
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Finding, Where
 from toolsync.doctor.remedy import OF_ADDRESS, is_about_key
@@ -41,7 +40,7 @@ def standing(look: Look, finding: Finding, rehearsal: Callable[[], Rehearsal] = 
         program=next(iter(look.tool.commands), ""),
         environ=look.environ,
         set_at=_set_at(look, profile) if profile is not None and profile.key.kind == "env" else "",
-        begin="" if has_profile else spelled(first_profile(look, address)),
+        begin=() if has_profile else first_profile(look, address),
         key=lambda: look.world.key,
         taken_out=lambda: removal(look, finding.where) if finding.where is not None else None,
         rehearsal=rehearsal,

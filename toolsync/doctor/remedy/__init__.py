@@ -63,14 +63,16 @@ def _found(effective: Effective, finding: Finding, profile: Profile | None, stan
 
 
 def _by_hand(finding: Finding, standing: Standing) -> Fix | None:
-    """What is to be written where the value stands: there is no profile that could be edited."""
+    """What is to be written where the value stands, for there is no profile that could be edited; or one made."""
     address, place = str(finding.values.get("address", "")), finding.values.get("place")
     if not place or not standing.begin:
         return None
+    command = spelled(standing.begin)
     if is_about_key(finding.cause):
-        return Fix(say("put_right", place=place, command=standing.begin))
-    is_known = bool(address) and _CHANGES.get(finding.cause) is setting.address
-    return Fix(say("write_there", address=address, place=place, command=standing.begin)) if is_known else None
+        return Fix(say("put_right", place=place, command=command), standing.begin)
+    if not address or _CHANGES.get(finding.cause) is not setting.address:
+        return None
+    return Fix(say("write_there", address=address, place=place, command=command), standing.begin)
 
 
 def _is_elsewhere(finding: Finding, standing: Standing) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import field
 
+from toolsync.doctor.command import Words
 from toolsync.doctor.model import Effective, Finding, Fix
 from toolsync.errors import SecretError
 from toolsync.masking import Secret
@@ -48,7 +49,7 @@ class Standing:
         program: what starts the tool; "" where nobody knows.
         environ: the variables that the tool sees.
         set_at: the line of a startup file that sets the variable from which the profile takes the key; "" if unknown.
-        begin: the command that makes a first profile of what the tool has; "" where there is one.
+        begin: the command that makes a first profile of what the tool has; empty where there is one.
         key: looks the profile's key up; why not, where it cannot be had.
         taken_out: what takes the setting of the finding out of where it stands; None where that is nobody's affair.
         rehearsal: plans an `apply` for the tool.
@@ -62,7 +63,7 @@ class Standing:
     program: str = ""
     environ: Mapping[str, str] = field(default_factory=dict)
     set_at: str = ""
-    begin: str = ""
+    begin: Words = ()
     key: Callable[[], Secret | SecretError | None] = _nothing
     taken_out: Callable[[], Fix | None] = _nothing
     rehearsal: Callable[[], Rehearsal] = Rehearsal
