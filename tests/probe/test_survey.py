@@ -110,6 +110,17 @@ def test_who_answers_is_asked_one_thing_at_a_time_however_slow_it_is() -> None:
     assert gateway.asked == [("/v1/models", ""), *(("/v1/chat/completions", f"m{number}") for number in range(3))]
 
 
+def test_what_asks_no_model_is_asked_once_for_all() -> None:
+    refusal = {"error": {"message": "Invalid token", "code": "invalid_api_key"}}
+    with slow(lambda _: Reply(refusal, 401)) as gateway:
+        inquiries, _ = asked(*(request(gateway.origin, f"m{number}") for number in range(3)))
+    assert [one.cause for one in inquiries] == ["key_invalid"] * 3
+    assert len({tuple(exchange.what for exchange in one.exchanges) for one in inquiries}) == 1
+    paths = [path for path, _ in gateway.asked]
+    # the list, in another header, and without a key; and a question for each model
+    assert (paths.count("/v1/models"), paths.count("/v1/chat/completions")) == (3, 3)
+
+
 def test_another_key_has_another_list() -> None:
     with slow(well) as gateway:
         first = request(gateway.origin, "m0")

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from toolsync import __version__
+from toolsync.deadline import Attempt
 from toolsync.masking import Secret
 from toolsync.probe import network as networks
 from toolsync.probe import stream as streams
@@ -91,14 +92,9 @@ class Talk:
         return {name: text for name, text in told.items() if text}
 
     def begun(self) -> tuple[Exchange, Exchange | None]:
-        """`GET models`, which costs nothing; where it is long in coming, what the tool's own request came to meanwhile.
-
-        Several programs that ask one gateway with one key have one list.
-        """
-        network, sent = self._network, self.headers(self.request.credentials)
-        url = self._models_url
-        ask = partial(self._sent, "models", "GET", url, None, sent, way=network)
-        listing = self._line.once((url, tuple(sorted(sent.items())), network), ask)
+        """`GET models`, which costs nothing; if it is long in coming, what the tool's request came to meanwhile."""
+        url, sent = self._models_url, self.headers(self.request.credentials)
+        listing = self._once("models", "GET", url, None, sent, way=self._network)
         asked = None if self._line.is_heard or listing.is_over(_QUIET_SECONDS) else self.ask_as_tool()
         listed, answer = listing.result()
         self.exchanges.insert(0, listed)
@@ -234,8 +230,15 @@ class Talk:
         *,
         network: Network | None = None,
     ) -> tuple[Exchange, Response | None]:
-        """Send a request, and record what came of it; the answer is None where none came."""
-        exchange, answer = self._sent(what, method, url, body, sent, way=network or self._network)
+        """Send a request, and record what came of it; the answer is None where none came.
+
+        What several programs would ask alike, and no model, is sent once.
+        """
+        way = network or self._network
+        if body:
+            exchange, answer = self._sent(what, method, url, body, sent, way=way)
+        else:
+            exchange, answer = self._once(what, method, url, body, sent, way=way).result()
         self._records(exchange)
         self._notes(answer, url)
         return exchange, answer
@@ -244,6 +247,19 @@ class Talk:
         self.exchanges.append(exchange)
         if exchange.status is not None:
             self._line.hears()
+
+    def _once(  # noqa: PLR0913  likewise
+        self,
+        what: What,
+        method: str,
+        url: str,
+        body: Mapping[str, Any] | None,
+        sent: Mapping[str, str],
+        *,
+        way: Network,
+    ) -> Attempt[tuple[Exchange, Response | None]]:
+        asked = what, method, url, tuple(sorted(sent.items())), way
+        return self._line.once(asked, partial(self._sent, what, method, url, body, sent, way=way))
 
     def _sent(  # noqa: PLR0913  likewise
         self,
