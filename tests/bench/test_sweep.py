@@ -6,16 +6,17 @@ import asyncio
 import json
 import signal
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from tests.bench.server import Scripted, served, streamed
 from tests.bench.test_exact import DONE, LAST, TEXT, usage
 from toolsync.address import Dialect
-from toolsync.bench.record import Client
+from toolsync.bench.exchange import Exchange, Sender
+from toolsync.bench.record import Client, Request
 from toolsync.bench.run import Ran, Wish, make_room, measure, target
-from toolsync.bench.sweep import Load, _Watch
+from toolsync.bench.sweep import Load, _Run, _Watch
 from toolsync.probe.network import Network
 
 _WHOLE = streamed(TEXT, LAST, usage(2), DONE)
@@ -138,7 +139,7 @@ def test_what_is_refused_from_the_middle_on_is_not_asked_for_ever_either() -> No
     ran = _measured(scripted, Load(2, None, 60.0))
     (rung,) = ran.record.rungs
     assert [one.is_ok for one in rung.requests].count(True) == 4
-    assert len(rung.requests) <= 4 + 10 + 2 * 2 + 2
+    assert len(rung.requests) <= 4 + 10 + 2 + 2
     assert "At 2 nothing went well any more: the rung was ended before it had all its requests or time." in (
         ran.record.notes
     )
@@ -153,7 +154,39 @@ def test_a_run_of_days_keeps_no_more_gaps_than_a_record_can_hold(monkeypatch: py
     assert any(note.endswith("those of later requests are not kept.") for note in ran.record.notes)
 
 
-def test_what_fails_now_and_then_ends_nothing() -> None:
+class _RoomForThree:
+    """A machine that allows three files: a fourth request at once cannot be sent, which is known at once."""
+
+    def __init__(self) -> None:
+        self.busy = self.refused = 0
+
+    async def send(self, _: bytes, intended_ns: int | None = None) -> Exchange:
+        if self.busy == 3:
+            self.refused += 1
+            return Exchange(intended_ns or 0, None, fault="unsent")
+        self.busy += 1
+        await asyncio.sleep(0.15)
+        self.busy -= 1
+        return Exchange(intended_ns or 0, 0, 200, {}, b"x")
+
+
+@pytest.mark.parametrize(("seconds", "at_most"), [(0.3, 12), (None, 12)], ids=["by time", "by number"])
+def test_a_stream_that_fails_at_once_does_not_ask_in_the_others_place(seconds: float | None, at_most: int) -> None:
+    async def ran() -> tuple[_RoomForThree, _Run]:
+        sender = _RoomForThree()
+        run = _Run(Load(4, None, seconds), cast("Sender", sender), lambda: b"", lambda *_: Request(0.0))
+        await run.all()
+        return sender, run
+
+    sender, run = asyncio.run(ran())
+    assert not run.is_given_up, "others were under way all along"
+    assert 1 <= sender.refused <= at_most
+    assert run.done - sender.refused >= 3
+
+
+def test_what_fails_now_and_then_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("toolsync.bench.sweep._PAUSE_SECONDS", 0)
+
     def answer(_: bytes) -> list[bytes]:
         is_refused = len(scripted.requests) % 8 > 1
         return [b"HTTP/1.1 429 Slow\r\ncontent-length: 0\r\n\r\n"] if is_refused else _WHOLE

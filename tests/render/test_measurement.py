@@ -113,6 +113,11 @@ def test_what_must_be_known_is_said(one: Record, says: str) -> None:
     assert says in _lines(one)
 
 
+def test_chunks_that_a_busy_client_fetched_together_are_not_laid_to_others() -> None:
+    busy = rung(1, request(itl_ms=0.0), client=Client(0.9, 3.0, None, is_limit=True))
+    assert "buffers" not in _lines(record(busy))
+
+
 def test_what_a_note_says_of_rungs_is_not_said_of_each_card() -> None:
     unseen = replace(_SILENT, why=UNSEEN)
     made = rung(1, gpus=(unseen, unseen))

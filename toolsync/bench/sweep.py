@@ -139,8 +139,10 @@ _ROOM = 32 * 2**20
 _MOST_PREPARED = 5000
 """Requests whose bodies are made before the rung, for that takes a tenth of a millisecond each, and some kilobytes."""
 _HOPELESS = 10
-"""So many failures, and nothing else, end a rung: more would only be a nuisance. So do as many in a row, and twice as
-many as there are streams besides: what is under way fails together where a server starts anew."""
+"""So many failures, and nothing else, end a rung: more would only be a nuisance. After something went well, one more
+for each stream does, for what is under way fails together where a server starts anew."""
+_PAUSE_SECONDS = 0.05
+"""Of a stream whose request failed: what fails at once would be asked for thousands of times, in the others' place."""
 
 
 class _Run:
@@ -154,7 +156,8 @@ class _Run:
     ) -> None:
         self._load, self._sender, self._body, self._figures = load, sender, body, figures
         self._bodies = [body() for _ in range(min(load.count, _MOST_PREPARED))]
-        self._sent = self._held = self._in_a_row = self._end_ns = self.started_ns = self.done = 0
+        self._sent = self._held = self._in_a_row = self._failing_from = self._end_ns = self.started_ns = self.done = 0
+        self._under_way: set[int] = set()
         self.is_given_up, self.unsent = False, 0
         self._waiting: list[Exchange] = []
         self._read: list[Request] = []
@@ -180,9 +183,11 @@ class _Run:
             await asyncio.gather(*(self._stream() for _ in range(self._load.concurrency)))
 
     def _is_hopeless(self) -> bool:
-        """Whether nothing goes well any more."""
-        patience = 0 if self._in_a_row == self.done else 2 * self._load.concurrency
-        return self._in_a_row >= _HOPELESS + patience
+        """Whether nothing goes well any more: nor what was sent before the first failure, and is back by now."""
+        patience = 0 if self._in_a_row == self.done else self._load.concurrency
+        if self._in_a_row < _HOPELESS + patience:
+            return False
+        return all(number > self._failing_from for number in self._under_way)
 
     def _next(self, at_ns: int) -> bytes | None:
         """The next request; None where there are enough."""
@@ -194,9 +199,22 @@ class _Run:
         self._sent += 1
         return self._bodies[self._sent - 1] if self._sent <= len(self._bodies) else self._body()
 
+    async def _exchanged(self, body: bytes, number: int, intended_ns: int | None = None) -> Exchange:
+        self._under_way.add(number)
+        try:
+            one = await self._sender.send(body, intended_ns)
+        finally:
+            self._under_way.discard(number)
+        self._keep(one)
+        return one
+
     def _keep(self, one: Exchange) -> None:
         self.done += 1
-        self._in_a_row = self._in_a_row + 1 if _has_failed(one) else 0
+        if _has_failed(one):
+            self._failing_from = self._failing_from if self._in_a_row else self._sent
+            self._in_a_row += 1
+        else:
+            self._in_a_row = 0
         self._held += len(one.body)
         if self._held < _ROOM:
             self._waiting.append(one)
@@ -205,7 +223,8 @@ class _Run:
 
     async def _stream(self) -> None:
         while (body := self._next(perf_counter_ns())) is not None:
-            self._keep(await self._sender.send(body))
+            if _has_failed(await self._exchanged(body, self._sent)):
+                await asyncio.sleep(_PAUSE_SECONDS)
 
     async def _at_rate(self, rate: float) -> None:
         room = asyncio.Semaphore(self._load.concurrency)
@@ -221,12 +240,12 @@ class _Run:
                     self._sent -= 1
                     self.unsent = ceil(self._load.duration_seconds * rate) - self._sent
                     break
-                tasks.create_task(self._one(body, intended_ns, room))
+                tasks.create_task(self._one(body, self._sent, intended_ns, room))
                 intended_ns = self.started_ns + round(self._sent / rate * 1e9)
 
-    async def _one(self, body: bytes, intended_ns: int, room: asyncio.Semaphore) -> None:
+    async def _one(self, body: bytes, number: int, intended_ns: int, room: asyncio.Semaphore) -> None:
         try:
-            self._keep(await self._sender.send(body, intended_ns))
+            await self._exchanged(body, number, intended_ns)
         finally:
             room.release()
 

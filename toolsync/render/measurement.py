@@ -178,7 +178,9 @@ def _rung_remarks(rungs: Sequence[Mapping[str, Any]]) -> Iterator[Line]:
         one["concurrency"]: f"{one['tokens_per_chunk']:.2f}" for one in rungs if (one["tokens_per_chunk"] or 0) > _LUMPY
     }
     bunched = {
-        one["concurrency"]: f"{one['bunched_share']:.0%}" for one in rungs if (one["bunched_share"] or 0) > _BUNCHED
+        one["concurrency"]: f"{one['bunched_share']:.0%}"
+        for one in rungs
+        if (one["bunched_share"] or 0) > _BUNCHED and not one["client"]["is_limit"]  # then it fetched them late itself
     }
     cached = {one["concurrency"]: f"{one['cached_share']:.0%}" for one in rungs if (one["cached_share"] or 0) > _CACHED}
     yield from _at(short, "Replies that were shorter than asked", "look")
