@@ -423,6 +423,16 @@ def test_what_a_file_gets_beside_the_key_is_told(machine: Machine, both: Both, r
     assert (ran.code, ran.out.count("gets more than the key")) == (0, 1)
 
 
+@pytest.mark.usefixtures("both")
+def test_a_copy_that_the_profile_forbids_by_now_is_taken_out(machine: Machine, switch: Home, rotate: Rotate) -> None:
+    text = machine.config.read_text(encoding="utf-8").replace('"allow"', '"never"')
+    machine.config.write_text(text, encoding="utf-8")
+    ran = rotate()
+    said = 'Codex CLI: a copy of the key stands in its own file, and the profile says plaintext = "never"'
+    assert f"warning: {said}\n    So it is taken out now, and what stood there is given back.\n" in ran.out
+    assert ("gets more than the key" in ran.out, keys_in(machine, switch)) == (False, set()), ran.out
+
+
 # What somebody has deleted since it was applied
 
 

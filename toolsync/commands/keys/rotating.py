@@ -24,6 +24,7 @@ from toolsync.document import MISSING
 from toolsync.document.keypath import spell
 from toolsync.errors import ChangedError, PingFailedError, SecretError, ToolsyncError
 from toolsync.masking import Secret, on_one_line, printable
+from toolsync.planning.fitting import Skipped
 from toolsync.planning.guarding import still_exposed, stop_at_exposed
 from toolsync.remembered import ANYTHING
 from toolsync.result import DONE, PROBLEM, Message, Result
@@ -36,7 +37,7 @@ _WAIT_SECONDS = 10.0
 def messages(rotation: Rotation) -> Iterator[Message]:
     """What a person should know before it is carried out."""
     yield from (Message("warning", notice.text, notice.hint) for notice in (*rotation.news, *rotation.files.notices))
-    yield from (skipped_message(skipped, "warning", "problem") for skipped in rotation.files.skipped)
+    yield from map(_skipped, rotation.files.skipped)
     yield from left_messages(rotation.session, rotation.files)
     yield from _beside(rotation)
     yield from _deleted(rotation)
@@ -44,9 +45,19 @@ def messages(rotation: Rotation) -> Iterator[Message]:
         yield Message("warning", "no tool that uses this key is found here, so the gateway is not asked about it")
 
 
+def _skipped(skipped: Skipped) -> Message:
+    """Why a tool gets no copy of the new key."""
+    said = skipped_message(skipped, "warning", "problem")
+    hint = "So it is taken out now, and what stood there is given back." if skipped.holds_copy else said.hint
+    return Message(said.level, said.text, hint)
+
+
 def _beside(rotation: Rotation) -> Iterator[Message]:
     """That files with a copy get more than the key, where the profile or they were changed since they were applied."""
+    given_back = {skipped.tool.name for skipped in rotation.files.skipped if skipped.holds_copy}
     for file in rotation.files.files:
+        if file.after is None or {change.tool for change in file.changes} <= given_back:
+            continue
         layers = file.memory.layers if file.memory else ()
         stamps = {value.path for layer in layers for value in layer.values if value.after == ANYTHING}
         paths = {spell(change.path) for change in file.changes if not change.secret} - stamps
