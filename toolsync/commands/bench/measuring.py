@@ -265,7 +265,7 @@ def _failures(words: Mapping[str, str], record: Record) -> Iterator[Message]:
 
 _FAILED_HINT = "They are in none of the figures."
 _FAILED_HINTS: Mapping[Fault, str] = {
-    "unsent": f"{_FAILED_HINT} What keeps them lies between here and the gateway: ports, open files (`ulimit -n`), a firewall.",
+    "unsent": f"{_FAILED_HINT} What keeps them is on the way: ports, open files (`ulimit -n`), a firewall.",
     "status": f"{_FAILED_HINT} A limit of the gateway's is the most usual reason.",
 }
 
