@@ -27,6 +27,8 @@ class Places:
         root: the file system's root (`<root>`); another one in tests.
         platform: which operating system's rules hold.
         variables: further ones for path templates, that no environment has.
+        repository: the folder above the project that is the root of its repository (`<repository>`); None where the
+            project is that itself, or lies in none.
     """
 
     home: Path
@@ -35,10 +37,12 @@ class Places:
     root: Path
     platform: Platform
     variables: Mapping[str, str] = field(default_factory=dict)
+    repository: Path | None = None
 
 
 _VARIABLE = re.compile(
-    r"^~(?=[/\\]|$)|<(?P<place>project|root)>|\$(?:(?P<bare>[A-Za-z_]\w*)|\{(?P<braced>[A-Za-z_]\w*)\})", re.ASCII
+    r"^~(?=[/\\]|$)|<(?P<place>project|repository|root)>|\$(?:(?P<bare>[A-Za-z_]\w*)|\{(?P<braced>[A-Za-z_]\w*)\})",
+    re.ASCII,
 )
 _BRACES = re.compile(r"\{([^{}$]*,[^{}]*)\}")
 
@@ -78,6 +82,8 @@ def _expanded(text: str, places: Places) -> str | None:
 def _filled(match: re.Match[str], places: Places) -> str | None:
     if match[0] == "~":
         return str(places.home)
+    if match["place"] == "repository":
+        return None if places.repository is None else str(places.repository)
     if match["place"]:
         return str(places.project) if match["place"] == "project" else str(places.root).rstrip("/\\")
     name = match["bare"] or match["braced"]

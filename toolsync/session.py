@@ -133,7 +133,15 @@ def this_machine(project: Path | None = None) -> Places:
         raise FileError("the current folder no longer exists", hint="Change to another one.") from error
     platform = sys.platform if sys.platform in ("darwin", "win32") else "linux"
     root = Path(here.anchor)
-    return Places(_home(), dict(os.environ), here, root, cast("Platform", platform))
+    return Places(_home(), dict(os.environ), here, root, cast("Platform", platform), repository=_repository(here))
+
+
+def _repository(project: Path) -> Path | None:
+    """The root of the repository around the project; None where that is the project itself, or there is none."""
+    around = (project, *project.parents)
+    # Path.exists raises where we may not look
+    root = next((folder for folder in around if os.path.exists(folder / ".git")), project)  # noqa: PTH110
+    return None if root == project else root
 
 
 def _home() -> Path:

@@ -22,7 +22,10 @@ def places(**changes: Any) -> Places:
         "platform": "linux",
     }
     known |= changes
-    return Places(Path(known["home"]), known["environ"], Path(known["project"]), Path(known["root"]), known["platform"])
+    return Places(
+        *(Path(known["home"]), known["environ"], Path(known["project"]), Path(known["root"]), known["platform"]),
+        repository=known.get("repository"),
+    )
 
 
 ROWS: dict[str, tuple[str | list[str], list[str]]] = {
@@ -53,6 +56,12 @@ ROWS: dict[str, tuple[str | list[str], list[str]]] = {
 @pytest.mark.parametrize(("spec", "expected"), ROWS.values(), ids=ROWS)
 def test_a_path_is_resolved(spec: str | list[str], expected: list[str]) -> None:
     assert candidates(spec, places()) == tuple(map(Path, expected))
+
+
+def test_the_repository_is_a_place_only_where_it_is_another_folder_than_the_project() -> None:
+    spec = ["<repository>/x", "~/x"]
+    assert candidates(spec, places()) == (Path("/home/u/x"),)
+    assert candidates(spec, places(repository=Path("/code"))) == (Path("/code/x"),)
 
 
 MANY = "~/" + "{a,b}" * 30

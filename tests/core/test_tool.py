@@ -79,6 +79,7 @@ def test_claude_codes_manifest_says_who_else_may_set_the_same() -> None:
         ("user", "overlay", ""),
         ("project", "file", ""),
         ("local", "file", ""),
+        ("repository's local", "file", ""),
         ("managed", "file", ""),
         ("managed.d", "file", ""),
         ("managed (macOS)", "file", ""),

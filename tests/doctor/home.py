@@ -76,6 +76,7 @@ class Home:
     platform: Platform = "linux"
     processes: Iterable[Process] = ()
     vault: Vault | None = None
+    is_in_repository: bool = False
 
     @property
     def home(self) -> Path:
@@ -102,7 +103,9 @@ class Home:
             vault.set("work", Secret(self.key))
         self.project.mkdir(parents=True, exist_ok=True)
         environ = {"HOME": str(self.home), "PATH": "/usr/bin:/bin", **self.environ}
-        places = Places(self.home, environ, self.project, self.place / "root", self.platform)
+        repository = self.home / "repository" if self.is_in_repository else None
+        root = self.place / "root"
+        places = Places(self.home, environ, self.project, root, self.platform, repository=repository)
         config = self.home / ".config" / "toolsync" / "profile.toml"
         processes = tuple(self.processes)
         return Session(places, config, self.place / "state", lambda: vault, processes=lambda: processes)

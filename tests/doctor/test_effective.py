@@ -526,6 +526,27 @@ def _field(found: Effective, name: str) -> object:
     return getattr(found.network if name in ("proxy", "ca_bundle") else found, name)
 
 
+@pytest.mark.parametrize(
+    ("tool", "above", "own", "expected"),
+    [
+        ("codex", {".codex/config.toml": 'model = "above"\n'}, {}, "above"),
+        ("codex", {".codex/config.toml": 'model = "above"\n'}, {".codex/config.toml": 'model = "own"\n'}, "own"),
+        ("claude-code", {".claude/settings.local.json": env(ANTHROPIC_MODEL="above")}, {}, "above"),
+        ("claude-code", {".claude/settings.json": env(ANTHROPIC_MODEL="above")}, {}, ""),
+    ],
+    ids=["codex", "codex: both", "claude-code: local", "claude-code: shared"],
+)
+def test_what_stands_at_the_root_of_the_repository(
+    tmp_path: Path, tool: str, above: Mapping[str, str], own: Mapping[str, str], expected: str
+) -> None:
+    home = Home(tmp_path, is_in_repository=True)
+    home.write({f"repository/{name}": text for name, text in above.items()})
+    home.write({f"project/{name}": text for name, text in own.items()})
+    look = home.look(tool)
+    assert look.effective.model == expected
+    assert all(one.is_projects for one in look.layers if "repository" in one.layer.name)
+
+
 def test_every_shipped_tool_has_rows() -> None:
     assert {row.tool for row in ROWS.values()} == {
         "claude-code",

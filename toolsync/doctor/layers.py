@@ -61,7 +61,7 @@ class Seen:
     @property
     def is_projects(self) -> bool:
         """Whether it lies in the project, so that whoever wrote the repository has a say in it."""
-        return any("<project>" in path for path in self.layer.path)
+        return any(place in path for path in self.layer.path for place in ("<project>", "<repository>"))
 
     def line(self, answer: Answer) -> int | None:
         """The line on which the answer stands, if it stands here."""
