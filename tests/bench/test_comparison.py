@@ -245,6 +245,25 @@ def test_who_looks_more_often_sees_higher_peaks(intervals: tuple[int | None, int
     assert last.verdict == ("no verdict" if why else "no difference shown")
 
 
+@pytest.mark.parametrize(
+    ("tokens", "chunks", "why"),
+    [
+        (32, (32, 32), ""),
+        (32, (32, 8), "a chunk held 1.00 tokens before, 4.00 after"),
+        (32, (32, 31), ""),
+        (512, (512, 128), ""),
+        (512, (512, 64), "a chunk held 1.00 tokens before, 8.00 after"),
+    ],
+    ids=["alike", "short replies", "nearly alike", "long replies", "long replies of large chunks"],
+)
+def test_chunks_of_another_size_are_no_other_speed(tokens: int, chunks: tuple[int, int], why: str) -> None:
+    runs = [record(rung(1, *(request(tokens=tokens, chunks=count),) * 10)) for count in chunks]
+    (row,) = [one for one in compared(*runs).rows if one.metric.name == "tpot_p50"]
+    assert (row.why, row.verdict == "no verdict") == (why, bool(why))
+    exact = [replace(one, token_source="continuous-usage") for one in runs]
+    assert not any(one.why for one in compared(*exact).rows if one.metric.name == "tpot_p50")
+
+
 def _cards(*serves: bool | None) -> Rung:
     return rung(
         1, gpus=tuple(GpuUse(f"GPU-{n}", "H200", 1e5, 1.0, 500.0, (), None, one) for n, one in enumerate(serves))

@@ -126,8 +126,11 @@ def compared(before: Record, after: Record) -> Comparison:
     seed = f"{before.id} {after.id}"
     is_closed = before.parameters.rate is None and after.parameters.rate is None
     pairs = [(rungs[step], others[step]) for step in rungs if step in others]
-    apart = _intervals(before, after)
-    drawn = [_apart(one, apart) for pair in pairs for one in _rows(*pair, seed, is_closed=is_closed)]
+    is_exact = before.token_source == "continuous-usage"  # noqa: S105  tokens of a model
+    drawn = []
+    for pair in pairs:
+        apart = {"peak_memory": _intervals(before, after), "tpot_p50": "" if is_exact else _chunks(*pair)}
+        drawn += [_apart(one, apart.get(one.row.metric.name, "")) for one in _rows(*pair, seed, is_closed=is_closed)]
     tested = sum(one.draws is not None for one in drawn)
     error = ERROR / tested if tested else None
     rows = tuple(_judged(one, error) for one in drawn)
@@ -141,9 +144,24 @@ def _intervals(before: Record, after: Record) -> str:
     return "" if None in (one, other) or one == other else f"sampled every {one} ms before, every {other} ms after"
 
 
+_MOST_BIAS = LEAST_EFFECT / 2
+
+
+def _chunks(before: Rung, after: Rung) -> str:
+    """Why TPOT may not be compared: it takes the first chunk for one token, which says more of short replies."""
+    one, other = (summary(rung, 1) for rung in (before, after))
+    gaps = max((request.completion_tokens or 0 for request in before.requests if request.is_ok), default=0) - 1
+    if one.tokens_per_chunk is None or other.tokens_per_chunk is None or gaps < 1:
+        return ""
+    if abs(other.tokens_per_chunk - one.tokens_per_chunk) / gaps <= _MOST_BIAS:
+        return ""
+    return f"a chunk held {one.tokens_per_chunk:.2f} tokens before, {other.tokens_per_chunk:.2f} after"
+
+
 def _apart(one: _Drawn, why: str) -> _Drawn:
-    is_meant = one.row.metric.name == "peak_memory" and one.row.change is not None
-    return replace(one, row=replace(one.row, why=why)) if why and is_meant and not one.row.why else one
+    """The row, and nothing said of it where there is a reason."""
+    is_judged = why and one.row.change is not None and not one.row.why
+    return _Drawn(replace(one.row, why=why), None) if is_judged else one
 
 
 def _failing(before: Rung, after: Rung) -> Failing | None:
