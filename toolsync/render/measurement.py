@@ -161,7 +161,7 @@ def _limits(rungs: Sequence[Mapping[str, Any]]) -> Iterator[Line]:
         text = (
             f"! at {at}: this client was the limit (up to {busy:.0%} of a processor, its loop up to {late:.1f} ms late)"
         )
-        yield sentence(f"{text}; the figures are partly its own.", "look")
+        yield sentence(f"{text}; the figures are partly its own. Leave the machine to it.", "look")
 
 
 def _rung_remarks(rungs: Sequence[Mapping[str, Any]]) -> Iterator[Line]:
