@@ -195,6 +195,18 @@ def test_fix_goes_on_behind_a_no_and_shows_what_it_found_once(machine: Machine, 
     assert machine.read(CODEX) == ""
 
 
+def test_fix_makes_the_first_profile_of_what_a_tool_has(machine: Machine, gateway: LoopbackGateway) -> None:
+    machine.config.unlink()
+    machine.write(CLAUDE, "{}")
+    table = f'[model_providers.q]\nbase_url = "{gateway.base_url}/v1/v1"\nexperimental_bearer_token = "{KEY}"\n'
+    machine.write(CODEX, f'model = "some-model"\nmodel_provider = "q"\n{table}')
+    command = f"toolsync init --base-url {gateway.base_url}/v1 --model some-model"
+    with terminal(machine, "doctor", "--fix") as screen:
+        screen.past(f"Run `{command}`? [y/N]: ").answer("y\n").past("Name of the profile [default]: ").answer("work\n")
+        screen.until("Profile 'work' is ready").ended()
+    assert f'"{gateway.base_url}/v1"' in machine.config.read_text(encoding="utf-8")
+
+
 def test_fix_that_can_run_nothing_says_so(machine: Machine, gateway: LoopbackGateway) -> None:
     ran = machine.toolsync("doctor", _other_cloud(machine, gateway), "--fix", "--yes")
     assert ran.code == 1

@@ -139,10 +139,11 @@ def _left(found: Result, tried: Sequence[Chain], done: Sequence[Words], spoken: 
 
 
 def _chains(found: Result) -> Iterator[Chain]:
-    """The commands that are printed, those of primary findings first."""
+    """The commands that are printed: of primary findings, of tools that are not set up, and of further findings."""
     wrong = [tool for tool in found.data["tools"] if tool["state"] != "healthy"]
-    firsts = [(tool["findings"] or [tool])[0] for tool in wrong]
-    for one in (*firsts, *(finding for tool in wrong for finding in tool["findings"][1:])):
+    firsts = [finding for tool in wrong for finding in tool["findings"][:1]]
+    others = [finding for tool in wrong for finding in tool["findings"][1:]]
+    for one in (*firsts, *wrong, *others):
         if one["command"] and (one["command"][0] not in _ASKING or run.session().is_interactive):
             yield [one["command"], *one["then"]]
 
