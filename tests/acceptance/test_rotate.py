@@ -468,6 +468,18 @@ def test_a_key_that_was_taken_out_of_a_file_comes_back_and_is_told(
     assert (ran.code, ran.out.count(told), keys_in(machine, switch)) == (0, 1, {NEW}), ran.out
 
 
+def test_another_key_in_the_place_of_a_copy_is_told_and_can_be_had_back(
+    machine: Machine, switch: Home, rotate: Rotate
+) -> None:
+    machine.write(TOML, machine.read(TOML).replace(KEY, THIRD))
+    ran = rotate()
+    told = f"warning: ~/{TOML}: api.api_key holds another key by now, which gives way\n"
+    assert (ran.code, ran.out.count(told), ran.out.count("holds another key")) == (0, 1, 1), ran.out
+    assert keys_in(machine, switch) == {NEW}
+    assert machine.toolsync("undo", "config-toml", "--yes").code == 0
+    assert THIRD in machine.read(TOML)
+
+
 # What is left of the old key
 
 

@@ -37,8 +37,8 @@ def key_rotate(
 
     The gateway is asked with the new key first. Then the keyring and all files change together, or nothing does.
     """
+    from toolsync.commands.keys import notices, rotating
     from toolsync.commands.keys import rotate as command
-    from toolsync.commands.keys import rotating
 
     if back and (stdin or source is not None):
         raise UsageError(
@@ -58,7 +58,7 @@ def key_rotate(
         return rotating.execute(planned, ping=not no_ping)
 
     def shown(planned: command.Rotation) -> tuple[Message, ...]:
-        messages = tuple(rotating.messages(planned))
+        messages = tuple(notices.messages(planned))
         screen.stdout().show(undertaking.rotation_lines(rotating.described(planned)))
         screen.stdout().show(render.message_lines(messages))
         return messages

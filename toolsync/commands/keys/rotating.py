@@ -10,8 +10,9 @@ from typing import Any
 
 from toolsync import memory as memories
 from toolsync import registry
-from toolsync.commands.describe import described_file, described_tool, left_messages, shown, skipped_message
+from toolsync.commands.describe import described_file, described_tool
 from toolsync.commands.keys.holders import applied
+from toolsync.commands.keys.notices import messages
 from toolsync.commands.keys.rotate import Rotation
 from toolsync.commands.keys.sending import sent
 from toolsync.commands.keys.turning import Turn, forget
@@ -20,66 +21,14 @@ from toolsync.commands.pinging import Pinged, failures, ping_all
 from toolsync.commands.writing import forgetting
 from toolsync.commands.writing.carry import carry_out
 from toolsync.doctor.remedy import is_about_key
-from toolsync.document import MISSING
-from toolsync.document.keypath import spell
 from toolsync.errors import ChangedError, PingFailedError, SecretError, ToolsyncError
-from toolsync.masking import Secret, on_one_line, printable
-from toolsync.planning.fitting import Skipped
+from toolsync.masking import Secret, on_one_line
 from toolsync.planning.guarding import still_exposed, stop_at_exposed
-from toolsync.remembered import ANYTHING
 from toolsync.result import DONE, PROBLEM, Message, Result
 from toolsync.secret import former
 from toolsync.transaction import lock
 
 _WAIT_SECONDS = 10.0
-
-
-def messages(rotation: Rotation) -> Iterator[Message]:
-    """What a person should know before it is carried out."""
-    yield from (Message("warning", notice.text, notice.hint) for notice in (*rotation.news, *rotation.files.notices))
-    yield from map(_skipped, rotation.files.skipped)
-    yield from left_messages(rotation.session, rotation.files)
-    yield from _beside(rotation)
-    yield from _deleted(rotation)
-    if not rotation.asked:
-        yield Message("warning", "no tool that uses this key is found here, so the gateway is not asked about it")
-
-
-def _skipped(skipped: Skipped) -> Message:
-    """Why a tool gets no copy of the new key."""
-    said = skipped_message(skipped, "warning", "problem")
-    hint = "So it is taken out now, and what stood there is given back." if skipped.holds_copy else said.hint
-    return Message(said.level, said.text, hint)
-
-
-def _beside(rotation: Rotation) -> Iterator[Message]:
-    """That files with a copy get more than the key, where the profile or they were changed since they were applied."""
-    given_back = {skipped.tool.name for skipped in rotation.files.skipped if skipped.holds_copy}
-    for file in rotation.files.files:
-        if file.after is None or {change.tool for change in file.changes} <= given_back:
-            continue
-        layers = file.memory.layers if file.memory else ()
-        stamps = {value.path for layer in layers for value in layer.values if value.after == ANYTHING}
-        paths = {spell(change.path) for change in file.changes if not change.secret} - stamps
-        if paths:
-            text = f"{rotation.session.shown(file.path)} gets more than the key: {printable(', '.join(sorted(paths)))}"
-            yield Message("warning", text, "It is what `toolsync apply` would set there too.")
-
-
-def _deleted(rotation: Rotation) -> Iterator[Message]:
-    """That copies which somebody has deleted are not made again; or a value is, in a file that is still there."""
-    for file in rotation.deleted:
-        tools = " ".join(sorted({layer.tool for layer in file.remembered.layers} if file.remembered else ()))
-        text = f"{shown(rotation.session, file)} was deleted since it was applied, and is not made again"
-        yield Message("warning", text, f"`toolsync apply` makes it again; `toolsync undo {tools}` forgets it.")
-    for file in rotation.files.everything:
-        held = {value.path for layer in (file.remembered.layers if file.remembered else ()) for value in layer.values}
-        again = [spell(change.path) for change in file.changes if change.before is MISSING and change.secret]
-        for path in (path for path in again if path in held):
-            text = (
-                f"{shown(rotation.session, file)}: {printable(path)} was taken out since it was applied, and comes back"
-            )
-            yield Message("warning", text, "The tool is set to the profile, and has no key without it.")
 
 
 def execute(rotation: Rotation, *, ping: bool = True) -> Result:
