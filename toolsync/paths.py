@@ -39,6 +39,11 @@ class Places:
     variables: Mapping[str, str] = field(default_factory=dict)
     repository: Path | None = None
 
+    @property
+    def around(self) -> Mapping[str, str]:
+        """The folders that a template may speak of by name; "" for none."""
+        return {"project": str(self.project), "repository": str(self.repository or "")}
+
 
 _VARIABLE = re.compile(
     r"^~(?=[/\\]|$)|<(?P<place>project|repository|root)>|\$(?:(?P<bare>[A-Za-z_]\w*)|\{(?P<braced>[A-Za-z_]\w*)\})",

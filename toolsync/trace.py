@@ -159,13 +159,36 @@ def _in_layers(question: str, path: KeyPath, pattern: str | None, trees: Sequenc
 
 def is_ignored(layer: Layer, inner: KeyPath) -> bool:
     """Whether the layer may not set what lies at that path of its tree."""
-    return any(inner[: len(path)] == path for path in map(parse_path, layer.ignores))
+    return layer.is_unmet or any(inner[: len(path)] == path for path in map(parse_path, layer.ignores))
+
+
+def heeded(trees: Sequence[Tree], around: Mapping[str, str]) -> list[Tree]:
+    """The same layers, lowest first; of one that needs an answer from those below, and has none, nothing counts.
+
+    Args:
+        trees: lowest first.
+        around: the folders that its slots name: `project`, `repository`; "" for none.
+    """
+    folders = {name: Answer(name, folder) for name, folder in around.items()}
+    found: list[Tree] = []
+    for tree in trees:
+        needs = tree.layer.needs
+        is_met = not needs or _answer("needs", needs, found, {}, folders).value
+        found.append(tree if is_met else replace(tree, layer=replace(tree.layer, is_unmet=True)))
+    return found
+
+
+def unhindered(layer: Layer) -> Layer:
+    """The layer as it would be if it might set all that it says."""
+    return replace(layer, ignores=(), is_unmet=False)
 
 
 def refused(layer: Layer, data: Value) -> Iterator[KeyPath]:
     """The settings in the layer's own data with which its tool does not start, as its template says."""
     for slot in layer.refuses:
         for path in _places(data, parse_path(slot.text)):
+            if is_ignored(layer, path):
+                continue
             if slot.pattern is None or re.search(slot.pattern, str(_data.get(data, path))):
                 yield path
 

@@ -16,7 +16,7 @@ from tests.keys import invented
 
 FAULTS = (
     *("a broken /v1", "a literal ${VAR}", "a wrong key", "another key in the keyring", "a wrong model", "a shadow"),
-    "a variable beside it",
+    *("a variable beside it", "a header of its own"),
 )
 
 WRONG = invented("mending-wrong")
@@ -68,12 +68,12 @@ class Fault:
 CLAUDE, CODEX = (next(one for one in CLIENTS if one.name == name) for name in ("claude", "codex"))
 
 
-def _claude(base: str = "@ROOT@", key: str = "@KEY@", model: str = "@MODEL@") -> Mapping[str, str]:
-    env = {"ANTHROPIC_BASE_URL": base, "ANTHROPIC_AUTH_TOKEN": key, "ANTHROPIC_MODEL": model}
+def _claude(base: str = "@ROOT@", key: str = "@KEY@", model: str = "@MODEL@", **more: str) -> Mapping[str, str]:
+    env = {"ANTHROPIC_BASE_URL": base, "ANTHROPIC_AUTH_TOKEN": key, "ANTHROPIC_MODEL": model, **more}
     return {".claude/settings.json": json.dumps({"env": env, "includeCoAuthoredBy": False}, indent=2)}
 
 
-def _codex(base: str = "@ROOT@/v1", key: str = "@KEY@", model: str = "@MODEL@") -> Mapping[str, str]:
+def _codex(base: str = "@ROOT@/v1", key: str = "@KEY@", model: str = "@MODEL@", more: str = "") -> Mapping[str, str]:
     text = f"""model = "{model}"  # mine
 model_provider = "relay"
 
@@ -84,15 +84,15 @@ wire_api = "responses"
 experimental_bearer_token = "{key}"
 request_max_retries = 0
 stream_max_retries = 0
-
+{more}
 [projects."@HOME@/project"]
 trust_level = "trusted"
 """
     return {".codex/config.toml": text}
 
 
-def _cline(base: str = "@ROOT@/v1", key: str = "@KEY@", model: str = "@MODEL@") -> Mapping[str, str]:
-    settings = {"provider": "openai-compatible", "baseUrl": base, "apiKey": key, "model": model}
+def _cline(base: str = "@ROOT@/v1", key: str = "@KEY@", model: str = "@MODEL@", **more: Any) -> Mapping[str, str]:
+    settings = {"provider": "openai-compatible", "baseUrl": base, "apiKey": key, "model": model, **more}
     entry: dict[str, Any] = {"settings": settings, "updatedAt": "2026-01-01T00:00:00.000Z"}
     data = {"version": 1, "lastUsedProvider": "openai-compatible", "providers": {"openai-compatible": entry}}
     return {FILES["providers.json"]: json.dumps(data, indent=2)}
@@ -125,6 +125,10 @@ TABLE = (
         *(CLAUDE, "a variable beside it", "auth_conflict_both_set", _CLAUDE, _claude()),
         environ={"ANTHROPIC_API_KEY": WRONG},
     ),
+    Fault(
+        *(CLAUDE, "a header of its own", "auth_conflict_both_set", _CLAUDE),
+        _claude(ANTHROPIC_CUSTOM_HEADERS=f"X-Team: red\nX-Api-Key: {WRONG}"),
+    ),
     Fault(CLAUDE, "a wrong model", "model_not_found", _CLAUDE, _claude(model="profile-modle-1")),
     Fault(
         CLAUDE, "another key in the keyring", "key_invalid", _KEY.format("claude-code"), is_applied=True, keyring=True
@@ -144,6 +148,10 @@ TABLE = (
     Fault(CODEX, "a broken /v1", "path_missing_v1", _CODEX, _codex(base="@ROOT@"), is_asked_before=True),
     Fault(CODEX, "a literal ${VAR}", "key_literal_placeholder", _CODEX, _codex(key=LITERAL), is_asked_before=True),
     Fault(CODEX, "a wrong key", "key_invalid", _CODEX, _codex(key=WRONG), is_asked_before=True),
+    Fault(
+        *(CODEX, "a header of its own", "auth_conflict_both_set", _CODEX),
+        _codex(more=f'http_headers = {{ Authorization = "Bearer {WRONG}", X-Api-Key = "{WRONG}" }}\n'),
+    ),
     Fault(CODEX, "a wrong model", "model_not_found", _CODEX, _codex(model="profile-modle-1"), is_asked_before=True),
     Fault(
         *(CODEX, "another key in the keyring", "key_invalid", _KEY.format("codex")),
@@ -160,6 +168,11 @@ TABLE = (
     Fault(NEWER, "a broken /v1", "path_missing_v1", _CLINE, _cline(base="@ROOT@")),
     Fault(NEWER, "a literal ${VAR}", "key_literal_placeholder", _CLINE, _cline(key=LITERAL)),
     Fault(NEWER, "a wrong key", "key_invalid", _CLINE, _cline(key=WRONG), is_asked_before=True),
+    Fault(
+        *(NEWER, "a header of its own", "foreign_credential", _CLINE),
+        _cline(headers={"Authorization": f"Bearer {WRONG}"}),
+        is_asked_before=True,
+    ),
     Fault(NEWER, "a wrong model", "model_not_found", _CLINE, _cline(model="profile-modle-1")),
     Fault(
         *(NEWER, "another key in the keyring", "key_invalid", _KEY.format("cline")),

@@ -24,6 +24,9 @@ OTHER = invented("doctor-offline-other")
 PROFILE = 'active = "work"\n[profiles.work]\nbase_url = "https://gw.example/api"\nmodel = "m"\nkey = "keyring:work"\n'
 SHIPPED = registry.tools(Path("/nonexistent"))
 
+TRUSTED = '[projects."@HOME@/project"]\ntrust_level = "trusted"\n'
+"""What Codex' settings say of the project, once its user trusts it."""
+
 DEMO = """
 title = "Demo"
 speaks = ["openai-chat"]
@@ -67,7 +70,10 @@ class Shut(MemoryVault):
 
 @dataclass
 class Home:
-    """A home below `place`; what is written with a name that begins with `/` lies below another root."""
+    """A home below `place`; what is written with a name that begins with `/` lies below another root.
+
+    `@HOME@` in a text is the home folder.
+    """
 
     place: Path
     environ: dict[str, str] = field(default_factory=dict)
@@ -94,7 +100,9 @@ class Home:
         for name, content in files.items():
             path = self.path(name)
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+            path.write_bytes(
+                content if isinstance(content, bytes) else content.replace("@HOME@", str(self.home)).encode()
+            )
             path.chmod(mode)
 
     def session(self) -> Session:

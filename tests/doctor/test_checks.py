@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.doctor.home import DEMO, KEY, OTHER, PROFILE, Home, Shut, demo
+from tests.doctor.home import DEMO, KEY, OTHER, PROFILE, TRUSTED, Home, Shut, demo
 from toolsync.doctor.checks import CHECKS
 from toolsync.doctor.model import Finding
 from toolsync.errors import KeyringLockedError, NoKeyringError
@@ -638,11 +638,28 @@ ROWS: dict[str, dict[str, Row]] = {
         "the model of a project": Row(
             [("config_shadowed", "sure")],
             {
-                **codex(GATEWAY, name="toolsync", top='model = "m"\n'),
+                **codex(GATEWAY, TRUSTED, name="toolsync", top='model = "m"\n'),
                 "project/.codex/config.toml": 'model = "theirs"\n',
             },
             tool="codex",
             says="used: theirs",
+        ),
+        "the model of a project that is not trusted": Row(
+            NONE,
+            {
+                **codex(GATEWAY, name="toolsync", top='model = "m"\n'),
+                "project/.codex/config.toml": 'model = "theirs"\n',
+            },
+            tool="codex",
+        ),
+        "our model in a project that is not trusted": Row(
+            [("project_config_ignored", "sure")],
+            {
+                **codex(GATEWAY, name="toolsync", top='model = "old"\n'),
+                "project/.codex/config.toml": 'model = "m"\n',
+            },
+            tool="codex",
+            says="used: old",
         ),
         "managed settings": Row(
             [("config_managed_override", "sure")],

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.doctor.home import DEMO, KEY, OTHER, Home, demo
+from tests.doctor.home import DEMO, KEY, OTHER, TRUSTED, Home, demo
 from toolsync.causes import named
 from toolsync.doctor.checks import saying
 from toolsync.doctor.model import Credential, Effective
@@ -374,7 +374,21 @@ ROWS: dict[str, Row] = {
     ),
     "codex: a project chooses the model, and no provider": Row(
         "codex",
-        {CODEX: RELAY, "project/.codex/config.toml": 'model = "theirs"\nmodel_provider = "evil"\n'},
+        {CODEX: RELAY + TRUSTED, "project/.codex/config.toml": 'model = "theirs"\nmodel_provider = "evil"\n'},
+        "http://h/v1/responses",
+        [],
+        more={"model": "theirs"},
+    ),
+    "codex: nothing of a project that is not trusted": Row(
+        "codex",
+        {CODEX: RELAY + TRUSTED.replace('"trusted"', '"untrusted"'), "project/.codex/config.toml": 'model = "no"\n'},
+        "http://h/v1/responses",
+        [],
+        more={"model": "m"},
+    ),
+    "codex: what the machine trusts": Row(
+        "codex",
+        {"/etc/codex/config.toml": TRUSTED, CODEX: RELAY, "project/.codex/config.toml": 'model = "theirs"\n'},
         "http://h/v1/responses",
         [],
         more={"model": "theirs"},
@@ -383,7 +397,7 @@ ROWS: dict[str, Row] = {
         "codex",
         {
             "/etc/codex/config.toml": f'{RELAY}experimental_bearer_token = "{KEY}"\n',
-            CODEX: 'model = "user"\n',
+            CODEX: f'model = "user"\n{TRUSTED}',
             "project/.codex/config.toml": 'model = "project"\n',
             "/etc/codex/managed_config.toml": '\nmodel = "managed"\n',
         },
@@ -540,6 +554,7 @@ def test_what_stands_at_the_root_of_the_repository(
     tmp_path: Path, tool: str, above: Mapping[str, str], own: Mapping[str, str], expected: str
 ) -> None:
     home = Home(tmp_path, is_in_repository=True)
+    home.write({CODEX: TRUSTED.replace('project"', 'repository"')})
     home.write({f"repository/{name}": text for name, text in above.items()})
     home.write({f"project/{name}": text for name, text in own.items()})
     look = home.look(tool)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.doctor.home import DEMO, KEY, OTHER, Home, demo
+from tests.doctor.home import DEMO, KEY, OTHER, TRUSTED, Home, demo
 from toolsync.commands.doctor.standing import standing
 from toolsync.doctor import startup
 from toolsync.doctor.checks import findings
@@ -77,7 +77,7 @@ ROWS = {
     ),
     "a model of the project's, where nothing of one's own counts more": Row(
         *("config_shadowed", "Delete `model` at ~/project/.codex/config.toml:1."),
-        {".codex/config.toml": CODEX, "project/.codex/config.toml": 'model = "other"\n'},
+        {".codex/config.toml": CODEX + TRUSTED, "project/.codex/config.toml": 'model = "other"\n'},
         tool="codex",
     ),
     "another provider, of the shell's": Row(

@@ -14,7 +14,7 @@ from toolsync.search.placing import existing, placed, spelled
 from toolsync.session import Session
 from toolsync.tool import FileRow, Layer, Tool
 from toolsync.tool.breach import check_of
-from toolsync.trace import Answer, Tree
+from toolsync.trace import Answer, Tree, heeded
 from toolsync.value import frozen
 
 State = Literal["environment", "read", "missing", "shut", "broken", "refused"]
@@ -83,7 +83,9 @@ def seen(session: Session, tool: Tool, files: Mapping[str, Path | None]) -> tupl
         _seen(session, layer, path or files.get(layer.overlay), layer.format or formats.get(layer.overlay, ""))
         for layer, path in placed(tool.layers, session.places)
     ]
-    found = [_judged(one, checks.get(one.layer.overlay)) for one in read]
+    judged = [_judged(one, checks.get(one.layer.overlay)) for one in read]
+    trees = heeded([one.tree for one in judged], session.places.around)
+    found = [replace(one, layer=tree.layer) for one, tree in zip(judged, trees, strict=True)]
     own = {one.snapshot.real for one in found if one.snapshot is not None and not one.is_projects}
     is_same = [one.is_projects and one.snapshot is not None and one.snapshot.real in own for one in found]
     return tuple(one for one, same in zip(found, is_same, strict=True) if not same)  # in the home folder itself

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 
 from toolsync.doctor.effective import effective
@@ -14,7 +13,7 @@ from toolsync.doctor.sight import Sight
 from toolsync.doctor.wanted import wanted_edits
 from toolsync.doctor.world import World
 from toolsync.tool import Reader, Tool
-from toolsync.trace import Answer, Tree, answers
+from toolsync.trace import Answer, Tree, answers, unhindered
 from toolsync.value import frozen
 
 
@@ -42,7 +41,7 @@ class Look(Sight):
             one: the layer.
             is_heeded: whether what it may not set is left out.
         """
-        layer = one.tree.layer if is_heeded else replace(one.tree.layer, ignores=())
+        layer = one.tree.layer if is_heeded else unhindered(one.tree.layer)
         return answers(self.reader, [Tree(layer, one.tree.data, one.file)], {})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from toolsync import disk, document
@@ -15,7 +16,7 @@ from toolsync.plan import FilePlan
 from toolsync.search.placing import placed
 from toolsync.session import Session
 from toolsync.tool import Layer, Reader, Tool
-from toolsync.trace import Answer, Conflict, Tree, answers, conflicts, finds_no_key, refused
+from toolsync.trace import Answer, Conflict, Tree, answers, conflicts, finds_no_key, heeded, refused
 from toolsync.value import frozen
 
 
@@ -60,7 +61,8 @@ def traced(session: Session, tool: Tool, plans: Mapping[str, FilePlan]) -> list[
     faults = [_fault_notice(session, tool, plan) for plan in plans.values() if plan.fault is not None]
     if faults:
         return faults  # the tool reads nothing of the file: every other answer would follow from that
-    trees = [one.tree for one in seen]
+    trees = heeded([one.tree for one in seen], session.places.around)
+    seen = [replace(one, tree=tree) for one, tree in zip(seen, trees, strict=True)]
     edits = {overlay: _edits(plan, tool, overlay) for overlay, plan in plans.items()}
     notices = [
         _refused_notice(session, tool, one, path)
@@ -81,7 +83,8 @@ def traced(session: Session, tool: Tool, plans: Mapping[str, FilePlan]) -> list[
 
 def layer_trees(session: Session, tool: Tool, plans: Mapping[str, FilePlan]) -> list[Tree]:
     """The tool's layers with the planned texts in them, lowest first; see `traced` for the arguments."""
-    return [_seen(session, layer, path, plans).tree for layer, path in placed(tool.layers, session.places)]
+    trees = [_seen(session, layer, path, plans).tree for layer, path in placed(tool.layers, session.places)]
+    return heeded(trees, session.places.around)
 
 
 def _edits(plan: FilePlan, tool: Tool, overlay: str) -> Sequence[Edit]:

@@ -104,6 +104,9 @@ class Layer:
         ignores: keys, or paths, that this layer may not set.
         is_managed: whether an organisation rules it, and no user may change it.
         refuses: settings with which the tool does not start; `<any>` stands for each key of a table.
+        needs: slots, one of which the layers below must answer, else the tool takes nothing of this one; `<project>`
+            and `<repository>` stand for these folders.
+        is_unmet: whether it is known that they do not, on this machine.
     """
 
     name: str
@@ -115,6 +118,8 @@ class Layer:
     ignores: tuple[str, ...] = ()
     is_managed: bool = False
     refuses: tuple[Slot, ...] = ()
+    needs: tuple[Slot, ...] = ()
+    is_unmet: bool = False
 
 
 @frozen

@@ -57,7 +57,7 @@ def unread(tool: str, rows: Sequence[Mapping[str, Any]] | None, files: Sequence[
 def _layer(tool: str, row: Mapping[str, Any], files: Sequence[FileRow]) -> Layer:
     name, ignores, is_managed = row["name"], tuple(row.get("ignores", ())), row.get("managed", False)
     at = row.get("environment", row.get("at", ""))
-    refuses = tuple(map(slot, row.get("refuses", ())))
+    refuses, needs = (tuple(map(slot, row.get(field, ()))) for field in ("refuses", "needs"))
     for path in filter(None, (at, *ignores)):
         parse_path(path)
     if "environment" in row:
@@ -74,7 +74,7 @@ def _layer(tool: str, row: Mapping[str, Any], files: Sequence[FileRow]) -> Layer
             text = f"{tool}/tool.toml: layer '{name}': '{path}' has a `*` before its last part"
             raise TemplateError(text, hint="A layer is one file, or the files of one folder: `settings.d/*.json`.")
     format = row.get("format") or documents.format_of(alternatives[-1])
-    return Layer(name, "file", alternatives, "", format, at, ignores, is_managed, refuses)
+    return Layer(name, "file", alternatives, "", format, at, ignores, is_managed, refuses, needs)
 
 
 def _reader(tool: str, name: str, table: Mapping[str, Any]) -> Reader:

@@ -14,7 +14,7 @@ from toolsync.doctor.model import Credential, Finding, Fix, Where
 from toolsync.document import data as _data
 from toolsync.masking import Secret
 from toolsync.sentence import say
-from toolsync.trace import CREDENTIALS, Answer, Tree, answers
+from toolsync.trace import CREDENTIALS, Answer, Tree, answers, unhindered
 
 QUESTIONS = ("base_url", "model")
 """What a tool is set to; all other questions serve these."""
@@ -106,10 +106,11 @@ def _ignored(look: Look, question: str, want: str) -> Finding | None:
     """A layer that may not set it sets it."""
     for one in look.layers:
         heeded = [
-            replace(each.tree, layer=replace(each.layer, ignores=())) if each is one else each.tree
+            replace(each.tree, layer=unhindered(each.layer)) if each is one else each.tree
             for each in look.layers
         ]
-        answer = answers(look.reader, heeded, look.environ).get(question) if one.layer.ignores else None
+        is_hindered = bool(one.layer.ignores) or one.layer.is_unmet
+        answer = answers(look.reader, heeded, look.environ).get(question) if is_hindered else None
         if answer is None or answer.layer != one.layer.name or not same(question, answer.value, want):
             continue
         where = Where(one.layer.name, answer.slot, one.file, one.line(answer))
