@@ -76,6 +76,24 @@ def test_no_key_goes_to_an_address_of_a_projects_file(tmp_path: Path, header: st
     assert [name for one in reached for name, value in one.headers.items() if KEY in value or OTHER in value] == []
 
 
+def test_a_login_with_the_vendor_is_sent_by_its_tool_alone(tmp_path: Path) -> None:
+    """Claude Code sends it to whatever address it is set to; doctor says so, and does not send it once more."""
+    token, row = invented("vendors-login"), case(message(), MESSAGES, key=None)
+    row["environment"]["files"] = [
+        {"path": "{HOME}/.claude/settings.json", "text": '{"env": {"ANTHROPIC_BASE_URL": "http://{main}"}}'},
+        {
+            "path": "{HOME}/.claude/.credentials.json",
+            "text": json.dumps({"claudeAiOauth": {"accessToken": token, "scopes": ["user:inference"]}}),
+        },
+    ]
+    with realised(tmp_path, row) as stage:
+        said = diagnosed(stage)
+    assert "foreign_credential" in said.causes
+    assert said.asked
+    assert not any(token in text for one in said.asked for text in (one.target, str(one.headers), str(one.body)))
+    assert token not in said.out + said.err
+
+
 @pytest.mark.parametrize("cert", ["self_signed", "expired", "other_name", "not_yet_valid", "chain_with_untrusted_root"])
 def test_nothing_is_sent_where_the_certificate_is_not_trusted(tmp_path: Path, cert: str) -> None:
     listener = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from toolsync.address import origin
 from toolsync.doctor.diagnosis import Probed, is_blocked
 from toolsync.doctor.look import Look
-from toolsync.doctor.model import Effective, Finding
+from toolsync.doctor.model import Credential, Effective, Finding
 from toolsync.doctor.unasked import is_unset
 from toolsync.errors import ProfileError
 from toolsync.masking import Secret
@@ -74,7 +74,7 @@ def _request(look: Look) -> Request:
 
     effective = look.effective
     assert effective.dialect is not None  # noqa: S101  the caller looked
-    keys = {one.header: one.value for one in effective.credentials if one.value is not None}
+    keys = {one.header: one.value for one in effective.credentials if one.value is not None and _may_send(look, one)}
     is_known = bool(keys) or not effective.credentials  # without its key, the gateway would only ask for one
     is_trusted = is_known and _is_profiles(look)
     headers = {name: value for name, value in effective.headers.items() if is_trusted or not isinstance(value, Secret)}
@@ -92,6 +92,11 @@ def _request(look: Look) -> Request:
         is_trusted=is_trusted,
         is_users=not _is_projects(look),
     )
+
+
+def _may_send(look: Look, one: Credential) -> bool:
+    """Whether we send it: a login of the tool's with its vendor is sent by the tool alone, and never by us."""
+    return one.kind != "login" or one.value == look.world.key
 
 
 def _is_profiles(look: Look) -> bool:
