@@ -20,6 +20,7 @@ from toolsync.loopback import LoopbackGateway
 from toolsync.masking import Secret
 
 CLAUDE, CODEX, CLINE = ".claude/settings.json", ".codex/config.toml", ".cline/data/secrets.json"
+PROJECT = "project/.claude/settings.local.json"
 COPIED = '\n[profiles.work.tool.codex]\nkey_way = "plaintext"\n'
 
 
@@ -79,6 +80,14 @@ def _own_key(machine: Machine, gateway: LoopbackGateway) -> str:
     return "claude-code"
 
 
+def _project_key(machine: Machine, gateway: LoopbackGateway) -> str:
+    """Somebody else's key, which a project would have sent to the profile's gateway: `apply` refuses."""
+    machine.environ["GWK"] = KEY
+    machine.profile(base_url=gateway.base_url, key="env:GWK")
+    machine.write(PROJECT, json.dumps({"env": {"ANTHROPIC_API_KEY": invented("arrows-project")}})).chmod(0o600)
+    return "claude-code"
+
+
 def _in_repository(machine: Machine, gateway: LoopbackGateway) -> str:
     """Dotfiles that git keeps, and a tool that is to hold a copy of the key there."""
     needs(shutil.which("git"), "needs git")
@@ -101,6 +110,10 @@ def _unset(machine: Machine) -> None:
     del machine.environ["CLAUDE_CODE_USE_BEDROCK"]
 
 
+def _cleaned(machine: Machine) -> None:
+    (machine.home / PROJECT).unlink()
+
+
 def _nothing(_machine: Machine) -> None:
     """The command that is printed is all."""
 
@@ -115,6 +128,7 @@ ROWS = {
         _set("TOOLSYNC_API_KEY"),
     ),
     "a key that no keyring can keep": (_own_key, "toolsync apply --tool claude-code --lose-old-values", _nothing),
+    "what apply would refuse": (_project_key, "Take env.ANTHROPIC_API_KEY out there", _cleaned),
     "a copy in a repository": (
         _in_repository,
         "toolsync apply --tool codex --allow-plaintext --fix-gitignore",

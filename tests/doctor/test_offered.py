@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from itertools import product
 
 from tests.doctor.test_mended import MISSING, OWN, PROFILE, effective
 from toolsync.causes import Cause, every
-from toolsync.doctor.model import Finding, Fix
+from toolsync.doctor.model import Finding, Fix, Where
 from toolsync.doctor.remedy import fix
 from toolsync.doctor.remedy.standing import Standing
 
@@ -35,7 +36,7 @@ def test_every_cause_with_a_command_of_ours_is_offered_or_there_is_a_reason() ->
 
 def test_a_profile_that_is_edited_is_applied_too() -> None:
     chains = [(found.argv, *found.then) for cause in every() for found in _found(cause) if found.argv]
-    assert {chain[0][0] for chain in chains} == {"apply", "key", "profile"}
+    assert {chain[0][0] for chain in chains} == {"apply", "check", "key", "profile"}
     assert {chain[-1][0] for chain in chains if chain[0][0] == "profile"} == {"apply"}
 
 
@@ -45,6 +46,11 @@ def _is_offered(cause: Cause) -> bool:
 
 def _found(cause: Cause) -> list[Fix]:
     """What would be printed: for a tool that is set, and one that is not; with a key, and without."""
-    standings = (Standing(is_set, TAKES, key=key) for is_set in (False, True) for key in (lambda: OWN, lambda: MISSING))
-    found = (fix(effective(), Finding(cause.slug, values=FOUND), PROFILE, one) for one in standings)
+    standings = [
+        Standing(is_set, TAKES, writes=writes, key=key)
+        for is_set, writes in product((False, True), repeat=2)
+        for key in (lambda: OWN, lambda: MISSING)
+    ]
+    finding = Finding(cause.slug, values=FOUND, where=Where("user", "x", "/h/x", 1))
+    found = (fix(effective(), finding, PROFILE, one) for one in standings)
     return [one for one in found if one is not None]

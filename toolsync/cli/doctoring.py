@@ -148,8 +148,8 @@ def _chains(found: Result) -> Iterator[Chain]:
             yield [one["command"], *one["then"]]
 
 
-_ASKING = {"key", "init"}
-"""Commands that ask for a key, or a name: somebody must be there to type it."""
+_ASKING = {"check", "init", "key"}
+"""Commands that ask for a key, for a name, or whether to do what they show then: somebody must be there."""
 
 
 def _run_all(

@@ -100,7 +100,7 @@ _CHANGES: Mapping[str, Change] = {
     **dict.fromkeys(
         (
             *("config_wrong_file", "config_drift", "config_incomplete", "project_config_ignored", "gui_env_missing"),
-            *("key_wrong_header", "key_not_approved", "key_in_git", "auth_conflict_both_set", "foreign_credential"),
+            *("key_wrong_header", "key_not_approved", "auth_conflict_both_set", "foreign_credential"),
         ),
         setting.again,
     ),
@@ -116,6 +116,7 @@ _CHANGES: Mapping[str, Change] = {
     "tool_timeout_too_short": setting.timeout,
     "timeout_unit": setting.timeout,
     "proxy_captures_loopback": setting.exempt,
+    "key_in_git": setting.ignored,
     "proxy_unreachable": setting.unproxied,
     "stream_not_sse": setting.unstreamed,
 }
@@ -123,7 +124,7 @@ _CHANGES: Mapping[str, Change] = {
 
 _OF_ADDRESS = (setting.address, setting.only_again, setting.other_scheme, setting.by_number, setting.exempt)
 
-_ANYWAY = (setting.outside, setting.unproxied, setting.unstreamed, key.top_up)
+_ANYWAY = (setting.ignored, setting.outside, setting.unproxied, setting.unstreamed, key.top_up)
 """What mends, whether the tool is set or not."""
 
 OF_ADDRESS = frozenset(name for name, change in _CHANGES.items() if change in _OF_ADDRESS)

@@ -105,6 +105,12 @@ def header(effective: Effective, finding: Finding, profile: Profile, standing: S
     )
 
 
+def ignored(effective: Effective, finding: Finding, _profile: Profile, standing: Standing) -> Fix:
+    """The key taken to where git takes nothing from, or the file ignored, whoever wrote it."""
+    is_ours = finding.where is None or standing.writes
+    return commands(applied(effective.tool) if is_ours else ("check", "--fix"))
+
+
 def unproxied(_effective: Effective, finding: Finding, _profile: Profile, standing: Standing) -> Fix | None:
     """The proxy started, or taken out, where its place is known."""
     found = standing.taken_out()
