@@ -103,7 +103,9 @@ def bench_show(
     _stop_at_two(csv=csv, markdown=markdown, aiperf=aiperf, json=json)
     result = command(run.session(), record)
     if aiperf:
-        screen.stdout().put(measurement.aiperf_text(result.data["run"]))
+        from toolsync.commands.bench import export
+
+        screen.stdout().put(export.aiperf(result.data["run"]))
         return
     _shown(result, csv=csv, markdown=markdown)
 

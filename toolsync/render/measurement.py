@@ -270,27 +270,6 @@ def plain(text: str) -> str:
     return f"'{clean}" if clean.lstrip().startswith(_FORMULAS) else clean
 
 
-def aiperf_text(run: Mapping[str, Any]) -> str:
-    """The same workload as aiperf reads it (`single_turn`): as many prompts as long, all new, and what held the output.
-
-    A line is a request; aiperf asks for the usage itself.
-    """
-    import json
-    import secrets
-
-    from toolsync.bench.workload import prompt
-
-    asked = run["parameters"]
-    seed, extra = secrets.randbits(48), {name: it for name, it in asked["accepted"].items() if name != "stream_options"}
-    count = sum(one["ok"] + one["failed"] + _warm_up(one, asked) for one in run["rungs"])
-    lines = ({"text": prompt(asked["words"], seed, number), "extra": extra} for number in range(count))
-    return "".join(f"{json.dumps(line)}\n" for line in lines)
-
-
-def _warm_up(rung: Mapping[str, Any], asked: Mapping[str, Any]) -> int:
-    return int(rung["concurrency"] if asked["warm_up"] < 0 else asked["warm_up"])
-
-
 def markdown_text(run: Mapping[str, Any]) -> str:
     """The table for a page, with what must be known of it."""
     lines = [f"**{escaped(run['label'] or run['id'])}** ({escaped(run['target']['model'])})", ""]
