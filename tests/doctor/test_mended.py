@@ -460,6 +460,13 @@ def test_without_a_profile_the_way_out_needs_none_or_makes_one(
         assert code == 0, err
 
 
+def test_without_a_profile_nothing_is_applied() -> None:
+    finding = Finding("key_helper_failed", fix=Fix(APPLY, ("apply", "--tool", "demo")), values={"place": "HERE"})
+    for begin, expected in ((("init", "--base-url", "u"), ("init", "--base-url", "u")), ((), ())):
+        found = fix(effective(), finding, None, Standing(is_set=True, begin=begin))
+        assert (found.argv if found else ()) == expected
+
+
 def test_a_first_profile_takes_the_key_from_the_variable_that_the_settings_name(tmp_path: Path) -> None:
     own = {"ANTHROPIC_BASE_URL": "https://gw.example", "ANTHROPIC_AUTH_TOKEN": KEY}
     home = Home(tmp_path, {"MY_KEY": KEY, **own}, profile=None)

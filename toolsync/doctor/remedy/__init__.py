@@ -28,7 +28,9 @@ def fix(effective: Effective, finding: Finding, profile: Profile | None, standin
         profile: what the tool is meant to be set to.
         standing: how the tool stands to it.
     """
-    found = finding.fix or _found(effective, finding, profile, standing)
+    found = finding.fix
+    if found is None or (profile is None and found.argv[:1] == ("apply",)):  # there is nothing that it could apply
+        found = _found(effective, finding, profile, standing)
     if profile is None or found is None or not found.argv:
         return found
     own = standing.key() if found.argv[0] == "apply" else None
