@@ -71,11 +71,17 @@ class Broken:
         for before in (0, size):
             at = window.find(self.text[before : before + size])
             while at >= 0:
-                span = self._around(window, at, max(end, at - 3 * before))
+                goes_on = self._goes_on(window, at + size, before + size)
+                span = self._around(window, at, max(end, at - 3 * before)) if goes_on else None
                 if span is not None:
                     yield *span, self.spelling
                     end = span[1]
                 at = window.find(self.text[before : before + size], max(at + 1, end))
+
+    def _goes_on(self, window: bytes, at: int, index: int) -> bool:
+        """Whether behind a piece comes what comes there in the text, on the same line or on the next."""
+        gap = self.gap.match(window, at)
+        return window.startswith(self.text[index : index + 1], gap.end() if gap else at)
 
     def _around(self, window: bytes, at: int, start: int) -> tuple[int, int] | None:
         """The whole of it, of which a piece stands at a place, nothing of it before `start`."""
