@@ -59,6 +59,16 @@ def test_they_come_in_order_of_their_numbers() -> None:
     assert os.getpid() in numbers
 
 
+def test_those_of_another_user_are_left_out_where_users_have_no_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Theirs(psutil.Process):
+        def username(self) -> str:
+            return "somebody else"
+
+    monkeypatch.delattr(os, "getuid", raising=False)
+    monkeypatch.setattr(psutil, "process_iter", lambda: [psutil.Process(), Theirs()])
+    assert [one.pid for one in running()] == [os.getpid()]
+
+
 def test_one_says_when_it_started_who_started_it_and_with_what(tmp_path: Path) -> None:
     needs(Path("/proc/self/environ").exists(), "needs a system that shows a program's variables")
     before = time.time()

@@ -60,11 +60,12 @@ def running() -> Sequence[Process]:
 def _found(processes: Iterable[psutil.Process]) -> Iterator[Process]:
     import psutil
 
-    user = os.getuid() if hasattr(os, "getuid") else None
+    has_numbers = hasattr(os, "getuid")
+    user = os.getuid() if has_numbers else psutil.Process().username()
     for process in processes:
         try:
             with process.oneshot():
-                if user is None or process.uids().real == user:
+                if (process.uids().real if has_numbers else process.username()) == user:
                     yield _process(process)
         except psutil.Error:  # it has ended meanwhile, or is not ours to look at
             continue

@@ -14,6 +14,7 @@ import pytest
 
 from tests.doctor.home import DEMO, KEY, OTHER, PROFILE, TRUSTED, Home, Shut, demo
 from toolsync.doctor.checks import CHECKS
+from toolsync.doctor.diagnosis import is_blocked
 from toolsync.doctor.model import Finding
 from toolsync.errors import KeyringLockedError, NoKeyringError
 from toolsync.tool import Tool
@@ -1034,6 +1035,10 @@ def test_what_a_check_finds(tmp_path: Path, check: str, row: Row) -> None:
     assert row.says_not not in said
     for secret in (KEY, OTHER):
         assert secret not in repr(findings)
+
+
+def test_nobody_is_asked_for_a_program_that_does_not_start(tmp_path: Path) -> None:
+    assert is_blocked(found(tmp_path, "incomplete", ROWS["incomplete"]["a provider that is not"]))
 
 
 ELSEWHERE = {"drift", "processes", "desktop", "modes", "repositories"}

@@ -12,12 +12,14 @@ import pytest
 from toolsync.doctor.diagnosis import Probed, diagnosis, is_blocked
 from toolsync.doctor.model import Certainty, Credential, Effective, Finding, State, Where
 from toolsync.masking import Secret
+from toolsync.probe.exchange import Exchange, What
 from toolsync.probe.inquiry import Inquiry
 from toolsync.probe.network import Network
 from toolsync.probe.step import Step
 from toolsync.probe.way import Way
 
 URL = "https://gw.example/v1"
+OK = 200
 FILE = Where("user", "apiKey", "/home/you/.demo/settings.json", 3)
 OTHER_FILE = Where("project", "apiKey", "/home/you/project/settings.json", 1)
 EFFECTIVE = Effective(
@@ -209,8 +211,10 @@ def test_a_reason_carries_what_the_gateway_said() -> None:
         (found("key_not_a_key"), True),
         (found("key_not_a_key", "likely"), False),
         (found("config_shadowed"), False),
+        (found("config_incomplete"), False),
+        (replace(found("config_incomplete"), stops=True), True),
     ],
-    ids=["a broken file", "no key", "perhaps no key", "another layer"],
+    ids=["a broken file", "no key", "perhaps no key", "another layer", "a half", "a half without which nothing starts"],
 )
 def test_what_needs_no_request(finding: Finding, expected: bool) -> None:
     assert is_blocked([finding]) is expected
@@ -220,6 +224,40 @@ def test_what_was_reached_is_ruled_out() -> None:
     assert set(diagnosis(EFFECTIVE, [], answered("key_invalid")).ruled_out) == {
         *("dns_failure", "connection_refused", "connect_timeout")
     }
+
+
+LISTED: tuple[What, int] = ("models", OK)
+ANSWERED: tuple[What, int] = ("question", OK)
+
+
+def refused(status: int) -> tuple[What, int]:
+    return "question", status
+
+
+EXCLUDED: dict[str, tuple[str, list[tuple[What, int]], set[str]]] = {
+    # the cause, what was asked and its status, and what that excludes
+    "all is answered": (
+        *("", [LISTED, ANSWERED]),
+        {"key_invalid", "key_missing", "path_missing_v1", "model_not_found", "quota_exhausted"},
+    ),
+    "an open list, and a refusal": ("key_invalid", [LISTED, refused(401)], set()),
+    "an open list, and a refusal for the money": ("quota_exhausted", [LISTED, refused(403)], set()),
+    "a list, and no money": ("quota_exhausted", [LISTED, refused(402)], {"key_invalid", "key_missing"}),
+    "what is named all the same": (
+        *("quota_exhausted", [ANSWERED]),
+        {"key_invalid", "key_missing", "path_missing_v1", "model_not_found"},
+    ),
+}
+
+
+@pytest.mark.parametrize(("cause", "asked", "expected"), EXCLUDED.values(), ids=EXCLUDED)
+def test_what_the_answers_exclude(cause: str, asked: list[tuple[What, int]], expected: set[str]) -> None:
+    exchanges = [
+        Exchange(what, "POST", URL, (), status, "", "", "" if status == OK else cause, "sure", (), 1)
+        for what, status in asked
+    ]
+    probed = Probed(Way(URL, ()), Inquiry(cause=cause, exchanges=tuple(exchanges)))
+    assert set(diagnosis(EFFECTIVE, [], probed).ruled_out) == expected
 
 
 def _token(**minutes: int) -> str:

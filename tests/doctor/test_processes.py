@@ -19,8 +19,9 @@ import pytest
 from tests.conftest import needs
 from tests.doctor.home import DEMO, KEY, OTHER, Home, demo
 from toolsync import disk, memory, process
-from toolsync.doctor.checks import CHECKS
+from toolsync.doctor.checks import CHECKS, findings
 from toolsync.doctor.checks.running import mains
+from toolsync.doctor.diagnosis import diagnosis
 from toolsync.process import Process
 from toolsync.remembered import NOTHING, FileMemory, LayerMemory, Memory, Remembered, mark
 
@@ -177,6 +178,27 @@ def test_a_variable_that_it_has(tmp_path: Path, environ: dict[str, str] | None) 
     assert list(CHECKS["processes"](home.look(demo()))) == []
 
 
+ELSEWHERE: dict[str, tuple[dict[str, str], bool]] = {
+    # its variables, and whether it reads the settings that are looked at; `@` is the folder that homes lie in
+    "nothing that would say so": ({}, True),
+    "this home": ({"HOME": "@/home"}, True),
+    "this home by a link": ({"HOME": "@/link"}, True),
+    "another home": ({"HOME": "@/another"}, False),
+    "its variable names this folder": ({"CLAUDE_CONFIG_DIR": "@/home/.claude"}, True),
+    "its variable names another": ({"HOME": "@/home", "CLAUDE_CONFIG_DIR": "@/another"}, False),
+}
+
+
+@pytest.mark.parametrize(("environ", "is_read"), ELSEWHERE.values(), ids=ELSEWHERE)
+def test_what_reads_other_settings_is_not_old(tmp_path: Path, environ: Mapping[str, str], is_read: bool) -> None:
+    own = {name: value.replace("@", str(tmp_path)) for name, value in environ.items()}
+    home = Home(tmp_path, processes=[running(APPLIED - 60, {**own, "ANTHROPIC_BASE_URL": OLD})])
+    home.write(SETTINGS)
+    (tmp_path / "link").symlink_to(home.home)
+    remember(home, "claude-code", CLAUDE, plain("env.ANTHROPIC_BASE_URL", NEW))
+    assert causes(home, "processes") == ([("tool_not_restarted", "likely")] if is_read else [])
+
+
 def test_what_launchd_does_not_hand_to_the_desktop(tmp_path: Path) -> None:
     tool = demo(f"{DEMO}[processes]\nnames = ['demo']\ndesktop = true\n")
     home = Home(tmp_path, {"DEMO_KEY": KEY})
@@ -202,9 +224,9 @@ def started(place: Path, **environ: str) -> Iterator[int]:
 
 
 def test_a_real_program_that_was_started_before_the_file_was_written(tmp_path: Path) -> None:
-    with started(tmp_path, ANTHROPIC_BASE_URL=OLD) as pid:
+    home = Home(tmp_path)
+    with started(tmp_path, ANTHROPIC_BASE_URL=OLD, HOME=str(home.home)) as pid:
         time.sleep(0.1)
-        home = Home(tmp_path)
         home.write(SETTINGS)
         home.processes = process.running()
         findings = list(CHECKS["processes"](home.look("claude-code")))
@@ -309,6 +331,20 @@ def test_a_key_that_every_user_can_read(
     open_home.write({".demo/settings.json": json.dumps(settings)}, mode)
     open_home.path(".demo").chmod(folder)
     assert [finding.cause for finding in CHECKS["modes"](open_home.look(demo()))] == expected
+
+
+def test_a_key_in_git_comes_before_one_that_others_can_read(open_home: Home) -> None:
+    needs(shutil.which("git"), "needs git")
+    open_home.environ["PATH"] = os.environ["PATH"]
+    open_home.write({".demo/settings.json": json.dumps({"url": "http://gw", "key": KEY})}, 0o644)
+    subprocess.run(
+        ["git", "init", "-q", str(open_home.home)],
+        check=True,
+        env={"PATH": os.environ["PATH"], "HOME": str(open_home.home)},
+    )
+    look = open_home.look(demo())
+    one = diagnosis(look.effective, findings(look), None)
+    assert [finding.cause for finding in one.findings] == ["key_in_git", "key_file_readable"]
 
 
 def test_a_file_is_shut_by_the_command_that_is_printed(open_home: Home) -> None:

@@ -31,6 +31,8 @@ BLOCKING = frozenset(
 _MOST_SKEW_SECONDS = 300
 """Certificates and signed requests begin to suffer from more."""
 
+_REFUSALS = (401, 403)
+"""What a gateway says to a key, whatever it means by it."""
 
 _OF_HOST = frozenset({"dns_failure", "connection_refused", "tls_hostname_mismatch", "wrong_loopback", "localhost_ipv6"})
 """Causes of the way there that lie in the host or the port of the address."""
@@ -46,7 +48,7 @@ class Probed:
 
 def is_blocked(findings: Sequence[Finding]) -> bool:
     """Whether there is no use in asking the gateway."""
-    return any(finding.cause in BLOCKING and finding.certainty == "sure" for finding in findings)
+    return any(one.stops or (one.cause in BLOCKING and one.certainty == "sure") for one in findings)
 
 
 def diagnosis(effective: Effective, offline: Sequence[Finding], probed: Probed | None) -> Diagnosis:
@@ -62,7 +64,7 @@ def diagnosis(effective: Effective, offline: Sequence[Finding], probed: Probed |
     standing = [finding for finding in offline if finding.certainty == "sure" or _is_of_process(finding)]
     if probe is None:
         found = _merged(_gravest([*standing, *(_asides(probed, effective) if probed is not None else [])]))
-        return Diagnosis(effective, _state(found, probed), found, tuple(_ruled_out(probed)))
+        return Diagnosis(effective, _state(found, probed), found, _ruled_out(probed, found))
     clock = _clock(probed, effective)
     standing += clock
     reasons = [finding for finding in (*offline, *clock) if _explains(finding, probe, effective)]
@@ -74,9 +76,8 @@ def diagnosis(effective: Effective, offline: Sequence[Finding], probed: Probed |
         found = _merged(_gravest([*standing, *(finding for finding in offline if finding.certainty == "likely")]))
     else:
         found = _merged([probe, *_gravest(standing)])
-    return Diagnosis(
-        effective, _state([*found, probe] if probe.cause else found, probed), found, tuple(_ruled_out(probed))
-    )
+    state = _state([*found, probe] if probe.cause else found, probed)
+    return Diagnosis(effective, state, found, _ruled_out(probed, found))
 
 
 def _is_of_process(finding: Finding) -> bool:
@@ -246,10 +247,14 @@ def _clock(probed: Probed | None, effective: Effective) -> list[Finding]:
     return [Finding("clock_skew", "likely", (said,), {"minutes": minutes}, weight="info")]
 
 
-def _ruled_out(probed: Probed | None) -> Iterator[str]:
-    """Causes that the evidence excludes."""
-    if probed is None:
-        return
+def _ruled_out(probed: Probed | None, found: Sequence[Finding]) -> tuple[str, ...]:
+    """Causes that the evidence excludes; never one that is named."""
+    named_causes = {finding.cause for finding in found}
+    excluded = _excluded(probed) if probed is not None else ()
+    return tuple(cause for cause in excluded if cause not in named_causes)
+
+
+def _excluded(probed: Probed) -> Iterator[str]:
     done = {step.name for step in probed.way.steps if not step.is_end}
     if "name" in done:
         yield "dns_failure"
@@ -258,7 +263,9 @@ def _ruled_out(probed: Probed | None) -> Iterator[str]:
     if "encryption" in done:
         yield from ("tls_untrusted_ca", "tls_hostname_mismatch", "tls_expired")
     exchanges = probed.inquiry.exchanges if probed.inquiry else ()
-    if any(exchange.is_ok and exchange.what in ("models", "question") for exchange in exchanges):
+    is_answered = any(exchange.is_ok and exchange.what == "question" for exchange in exchanges)
+    is_refused = any(exchange.status in _REFUSALS for exchange in exchanges)  # a list may be open to everybody
+    if is_answered or (not is_refused and any(one.is_ok and one.what == "models" for one in exchanges)):
         yield from ("key_invalid", "key_missing")
-    if any(exchange.is_ok and exchange.what == "question" for exchange in exchanges):
+    if is_answered:
         yield from ("path_missing_v1", "model_not_found", "quota_exhausted")

@@ -123,6 +123,7 @@ class Finding:
         where: the place of what is wrong, if it is one place.
         fix: what mends it; None: the cause's own remedy.
         weight: what it amounts to here, where that is less than its cause is elsewhere.
+        stops: whether the tool makes no request with it, so that there is nothing to ask either.
     """
 
     cause: str
@@ -132,6 +133,7 @@ class Finding:
     where: Where | None = None
     fix: Fix | None = None
     weight: Severity | None = None
+    stops: bool = False
 
     @property
     def severity(self) -> Severity:

@@ -49,8 +49,8 @@ CHECKS: Mapping[str, Check] = {
     "timeout": patience.timeout,
     "processes": running.processes,
     "desktop": running.desktop,
-    "modes": exposure.modes,
     "repositories": exposure.repositories,
+    "modes": exposure.modes,
 }
 """Every check by its name, in the order in which they are made."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -14,8 +15,11 @@ from toolsync.doctor.look import Look
 from toolsync.doctor.model import Certainty, Finding, Fix, Where
 from toolsync.doctor.startup import Line
 from toolsync.errors import FileError
+from toolsync.paths import Places
 from toolsync.process import Process
+from toolsync.search.placing import existing
 from toolsync.sentence import Text, say
+from toolsync.tool import FileRow
 from toolsync.trace import CREDENTIALS, variables_of
 
 
@@ -35,9 +39,17 @@ def processes(look: Look) -> Iterator[Finding]:
 
 
 def _is_of_other_home(look: Look, environ: Mapping[str, str]) -> bool:
-    """Whether it reads the settings of another home that is there: a test's, a second account's."""
-    home = Path(environ.get("HOME") or look.world.session.places.home)
-    return home.is_dir() and not home.samefile(look.world.session.places.home)
+    """Whether it reads other settings than those here: another home has them, or its own variables name them."""
+    ours = look.world.session.places
+    theirs = replace(ours, home=Path(environ.get("HOME") or ours.home), environ=environ)
+    if os.path.realpath(theirs.home) != os.path.realpath(ours.home):
+        return True
+    return any(_file(row, theirs) != _file(row, ours) for row in look.tool.files)
+
+
+def _file(row: FileRow, places: Places) -> str:
+    path = existing(row.path, places)
+    return "" if path is None else os.path.realpath(path)
 
 
 def mains(processes: Sequence[Process]) -> list[Process]:

@@ -124,7 +124,7 @@ def incomplete(look: Look) -> Iterator[Finding]:
     if provider is not None and missing:
         where = look.where(provider)
         line = say("names_nothing", place=place(look, where), value=text(provider.value), missing=missing)
-        yield Finding("config_incomplete", "sure", (line,), values(look, where), where)
+        yield Finding("config_incomplete", "sure", (line,), values(look, where), where, stops=True)
         return
     if base is None or not base.value or not base.layer:
         return
