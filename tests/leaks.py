@@ -86,6 +86,11 @@ ALLOWED: Sequence[tuple[str, str, str]] = (
         "the plaintext way, agreed to, in a file that git ignores",
     ),
     (
+        r"^$",
+        r"file layers\d+/\d+/(\.|etc/codex/|project/\.).*",
+        "the settings of real clients, with the user's own keys in them",
+    ),
+    (
         r"^$",  # rooms that the tests of the transaction share
         r"file rooms\d+/\d+/(dotfiles/real|linked|new/deep/file|other name)",
         "the files that a transaction is told to write, in the tests of how it is interrupted",
