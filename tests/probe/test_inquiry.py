@@ -13,6 +13,7 @@ from tests.probe.gateway import Put, Reply, slow
 from toolsync.address import PATHS, Dialect
 from toolsync.causes import named
 from toolsync.masking import Secret
+from toolsync.probe import network
 from toolsync.probe.inquiry import inquire
 from toolsync.probe.network import Network
 from toolsync.probe.request import Request
@@ -21,12 +22,35 @@ from toolsync.sentence import tell
 KEY = Secret(invented("inquiry"))
 CHAT: Dialect = "openai-chat"
 RESPONSES: Dialect = "openai-responses"
+MESSAGES: Dialect = "anthropic-messages"
 
 UNSEEN = Reply({"error": {"message": "No auth credentials found", "code": 401}}, 401)
 LOGIN = Reply("<html><title>401 Authorization Required</title></html>", 401, headers={"WWW-Authenticate": "Basic"})
 LIST = Reply({"object": "list", "data": [{"id": "m"}]})
 NOTHING = Reply({"error": {"message": "Invalid URL"}}, 404)
 LACKING = Reply({"error": {"message": "model is required"}}, 400)
+
+
+PONG = Reply({"object": "chat.completion", "model": "m", "choices": [{"message": {"content": "pong"}}]})
+UNKNOWN = Reply({"error": {"message": "no such model", "code": "model_not_found"}}, 404)
+WRONG = Reply({"error": {"message": "Incorrect API key provided", "code": "invalid_api_key"}}, 401)
+OTHERS = Reply({"object": "list", "data": [{"id": "n"}]})
+
+
+def leads(place: str) -> Reply:
+    return Reply("", 307, headers={"Location": place})
+
+
+def at(path: str, reply: Reply, *, listed: Reply = LIST) -> Callable[[Put], Reply]:
+    """A list at the usual place, one route that answers, and no other."""
+    return lambda put: listed if put.path in _LISTS else reply if put.path == path else NOTHING
+
+
+_LISTS = ("/v1/models", "/anthropic/v1/models")
+
+
+def asked_and(question: Reply, *, listed: Reply = LIST) -> Callable[[Put], Reply]:
+    return lambda put: question if put.method == "POST" else listed
 
 
 def unseen(_put: Put) -> Reply:
@@ -66,6 +90,8 @@ class Row:
 STRANGE: Mapping[str, Any] = {"credentials": {}, "is_trusted": False}
 """An address that the key does not go to."""
 
+APART: Mapping[str, Any] = {"dialect": MESSAGES, "path": ""}
+
 ROWS = {
     "no key is seen, whichever header brings it": Row(unseen, "key_invalid", "likely"),
     "the key is seen in another header": Row(by_api_key, "key_wrong_header", "sure", {"read_header": "api-key"}),
@@ -74,6 +100,70 @@ ROWS = {
         *(without_responses, "wire_api_unsupported", "sure"),
         {"api": "`/chat/completions`, `/v1/messages`"},
         dialect=RESPONSES,
+    ),
+    "an API that is kept apart": Row(
+        at("/anthropic/v1/messages", LACKING),
+        *("path_missing_prefix", "sure", {"address": "{origin}/anthropic"}),
+        ("GET /v1/models", "POST /v1/messages", "POST /anthropic/v1/messages"),
+        **APART,
+    ),
+    "an API that is kept further apart": Row(
+        at("/api/anthropic/v1/messages", UNKNOWN),
+        *("path_missing_prefix", "sure", {"address": "{origin}/api/anthropic"}),
+        **APART,
+    ),
+    "another's API that is kept apart": Row(
+        at("/v1/chat/completions", LACKING),
+        *("path_extra_segment", "sure", {"address": "{origin}/v1"}),
+        path="/anthropic/v1",
+    ),
+    "an API that is there, and has no such model": Row(
+        at("/v1/chat/completions", UNKNOWN),
+        *("wire_api_unsupported", "sure", {"api": "`/chat/completions`"}),
+        **APART,
+    ),
+    "a list, and nothing else": Row(at("", NOTHING), "wire_api_unsupported", "likely"),
+    "the list with a slash": Row(asked_and(PONG, listed=leads("/v1/models/")), "", "sure"),
+    "the list's redirect": Row(asked_and(PONG, listed=leads("/docs")), "", "sure"),
+    "the list behind a login": Row(asked_and(PONG, listed=leads("https://sso.corp.example/login")), "", "sure"),
+    "the list's redirect, and a refusal": Row(
+        asked_and(WRONG, listed=leads("https://new.example/v1/models")),
+        *("key_invalid", "sure"),
+    ),
+    "all redirected": Row(
+        lambda put: leads(f"https://new.example{put.path}"),
+        *("url_redirect", "sure", {"address": "https://new.example/v1"}),
+    ),
+    "the list redirected, the rest not there": Row(
+        asked_and(NOTHING, listed=leads("https://new.example/v1/models")),
+        *("url_redirect", "sure", {"address": "https://new.example/v1"}),
+    ),
+    "all behind a portal": Row(lambda _: leads("http://10.0.0.1/guest/splash?url=x"), "captive_portal", "likely"),
+    "out of service, and the list lacks the model": Row(
+        asked_and(Reply({"error": "service temporarily failing"}, 503), listed=OTHERS), "model_not_found", "likely"
+    ),
+    "out of service, and the list has the model": Row(
+        asked_and(Reply({"error": "service temporarily failing"}, 503)), "upstream_overloaded", "likely"
+    ),
+    "overloaded by its own word, and the list lacks the model": Row(
+        asked_and(Reply({"error": {"message": "The server is overloaded"}}, 503), listed=OTHERS),
+        *("upstream_overloaded", "sure"),
+    ),
+    "nobody serves what the list lacks": Row(
+        asked_and(Reply({"error": {"message": "Model m is not registered here"}}, 503), listed=OTHERS),
+        *("model_not_found", "likely"),
+    ),
+    "without the key: the list's redirect": Row(
+        asked_and(UNSEEN, listed=leads("/docs")),
+        *("", "open"),
+        asked=("GET /v1/models", "POST /v1/chat/completions"),
+        more=STRANGE,
+    ),
+    "without the key: a redirect of what a project's file names": Row(
+        asked_and(UNSEEN, listed=leads("/docs")),
+        *("url_redirect", "likely"),
+        asked=("GET /v1/models",),
+        more={**STRANGE, "is_users": False},
     ),
     "without the key: the path": Row(
         *(below_v1, "path_missing_v1", "likely", {"address": "{origin}/v1"}),
@@ -102,14 +192,14 @@ def test_what_it_comes_to(row: Row) -> None:
     with slow(reply) as gateway:
         base = gateway.origin + row.path
         keys = {"authorization": KEY}
-        network = Network(connect_seconds=5, read_seconds=5)
-        asks = {"credentials": keys, "network": network, **row.more}
+        asks = {"credentials": keys, "network": Network(connect_seconds=5, read_seconds=5), **row.more}
         found = inquire(Request(row.dialect, base, base + PATHS[row.dialect], "m", **asks))
     assert (found.cause, found.certainty) == (row.cause, row.certainty)
     told = {name: tell(found.values[name]) for name in row.values}
     assert told == {name: value.format(origin=gateway.origin) for name, value in row.values.items()}
     if row.asked is not None:
         assert tuple(f"{put.method} {put.path}" for put in seen) == row.asked
+    if not row.more.get("is_trusted", True):
         assert not any("authorization" in put.headers for put in seen)
     assert len(seen) <= 6
     assert not any(KEY.reveal() in tell(exchange.line) for exchange in found.exchanges)
@@ -122,3 +212,37 @@ def test_a_login_page_is_opened_by_its_whole_address() -> None:
         found = inquire(Request(CHAT, base, f"{base}/chat/completions", "m", {"authorization": KEY}))
     values = {name: tell(value) for name, value in found.values.items()}
     assert f"Open {gateway.origin}/ in a browser" in named("captive_portal").filled(values).remedy
+
+
+LONG = {"object": "list", "data": [*({"id": f"m-{n}", "about": "y" * 300} for n in range(6000)), {"id": "m"}]}
+NO_LIST = "models_list_unsupported"
+LISTS = {
+    "not there": (NOTHING, [NO_LIST]),
+    "with a slash": (leads("/v1/models/"), [NO_LIST]),
+    "a page": (Reply("<html><title>Docs</title></html>"), [NO_LIST]),
+    "not made": (Reply("", 501), [NO_LIST]),
+    "for others": (Reply({"error": {"message": "Admin only"}}, 403), []),
+    "for another key": (UNSEEN, []),
+    "too often": (Reply({"error": {"message": "slow down"}}, 429), []),
+    "broken": (Reply({"error": {"message": "oops"}}, 500), []),
+    "of two megabytes": (Reply(LONG), []),
+}
+
+
+@pytest.mark.parametrize(("listed", "notes"), LISTS.values(), ids=LISTS)
+def test_a_gateway_that_answers_is_said_to_have_no_list_only_where_it_has_none(listed: Reply, notes: list[str]) -> None:
+    with slow(asked_and(PONG, listed=listed)) as gateway:
+        found = inquire(asking(gateway.origin))
+    assert (found.cause, [note[0] for note in found.notes]) == ("", notes)
+    assert len(found.models) == (6001 if listed.data is LONG else 0)
+
+
+def test_a_list_longer_than_anybody_reads_is_a_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(network, "LONGEST_BODY", 1000)
+    with slow(asked_and(PONG, listed=Reply(LONG))) as gateway:
+        found = inquire(asking(gateway.origin))
+    assert (found.cause, found.notes, found.models) == ("", (), ())
+
+
+def asking(origin: str) -> Request:
+    return Request(CHAT, f"{origin}/v1", f"{origin}/v1/chat/completions", "m", {"authorization": KEY})

@@ -37,6 +37,26 @@ def candidates(dialect: Dialect, base: str) -> Iterator[Candidate]:
             yield candidate
 
 
+def twins(dialect: Dialect, base: str) -> Iterator[Candidate]:
+    """Where a gateway that lists its models at `base` may keep this dialect's API: many keep Anthropic's apart.
+
+    https://api-docs.deepseek.com/guides/anthropic_api and others: `/anthropic` beside an OpenAI API at the root.
+    """
+    base = base.strip().rstrip("/")
+    origin = "{0.scheme}://{0.netloc}".format(urlsplit(base))
+    if dialect == "anthropic-messages":
+        bases = [f"{_VERSION.sub('', base)}/anthropic", f"{origin}/anthropic", f"{origin}/api/anthropic"]
+    else:
+        bases = [re.sub(r"/anthropic(?=/|$)", "", base)]
+    found = dict.fromkeys(one for one in bases if one != base and not _ANTHROPIC_TWICE.search(one))
+    yield from _named([*found][:_MOST_TWINS], base, dialect)
+
+
+_ANTHROPIC_TWICE = re.compile(r"/anthropic/(.*/)?anthropic$")
+_MOST_TWINS = 2
+"""The other APIs are to be asked too."""
+
+
 def _all(dialect: Dialect, base: str) -> Iterator[Candidate]:
     origin = "{0.scheme}://{0.netloc}".format(urlsplit(base))
     whole = _mended(dialect, base)

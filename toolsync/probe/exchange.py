@@ -44,6 +44,7 @@ class Exchange:
         elapsed_ms: to the end of the answer.
         first_ms: to the first event of a stream, else None.
         is_billable: whether it may have cost something.
+        by: the row of `templates/answers/` that decided; "" where none did.
     """
 
     what: What
@@ -59,6 +60,7 @@ class Exchange:
     elapsed_ms: int
     first_ms: int | None = None
     is_billable: bool = False
+    by: str = ""
 
     @property
     def is_ok(self) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import field, replace
 from toolsync.address import PATHS, Dialect
 from toolsync.causes import Certainty
 from toolsync.probe import trial
-from toolsync.probe.candidates import candidates
+from toolsync.probe.candidates import candidates, twins
 from toolsync.probe.encryption import speaks_tls
 from toolsync.probe.exchange import Exchange
 from toolsync.probe.line import Line
@@ -68,9 +68,12 @@ def _unkeyed(talk: Talk) -> Inquiry:
     listed = talk.list_models(what="models")
     if listed.status is None:
         return _faulty(talk, listed, listed)
-    if listed.cause in _OF_THE_WAY and not _may_be_path(listed):
-        return Inquiry(cause=listed.cause, certainty=listed.certainty, values=talk.values(listed))
-    own = trial.own_api(talk) if _is_of_path(listed) and talk.request.is_users else None
+    is_led = listed.cause in _OF_THE_WAY and not _may_be_path(listed)
+    own = trial.own_api(talk) if (is_led or _is_of_path(listed)) and talk.request.is_users else None
+    if is_led and (own is None or not _is_there(own)):
+        is_lists_only = listed.cause == "url_redirect" and own is None  # as far as anybody knows
+        certainty: Certainty = "likely" if is_lists_only else listed.certainty
+        return Inquiry(cause=listed.cause, certainty=certainty, values=talk.values(listed))
     found = _moved(talk, own) if own is not None and _is_of_path(own) else None
     return replace(found, certainty="likely") if found is not None else Inquiry(certainty="open")
 
@@ -99,15 +102,15 @@ def _decided(talk: Talk) -> Inquiry:
     listed, asked = talk.begun()
     if listed.status is None and _is_dead(listed):
         return _faulty(talk, listed, listed)
-    if listed.cause in ("url_redirect", "captive_portal") and listed.certainty != "open" and not _may_be_path(listed):
-        refused = Inquiry(cause=listed.cause, certainty=listed.certainty, values=talk.values(listed))
-        return _captured(talk, listed, listed) or refused
     if listed.status is not None:
         talk.waits_as_tool()
     if asked is None or _is_to_be_waited_for(talk, asked):
         asked = talk.ask_as_tool()
     if asked.is_ok:
         return _answered(talk, listed, asked)
+    if _is_sent_elsewhere(listed) and not _is_of_api(asked):
+        refused = Inquiry(cause=listed.cause, certainty=listed.certainty, values=talk.values(listed))
+        return _captured(talk, listed, listed) or refused
     if asked.status is None:
         return _faulty(talk, listed, asked)
     return _captured(talk, listed, asked) or _unanswered(talk, listed, asked)
@@ -119,13 +122,24 @@ def _is_to_be_waited_for(talk: Talk, asked: Exchange) -> bool:
     return is_late and talk.is_patient and talk.may(is_billable=True)
 
 
+def _is_sent_elsewhere(listed: Exchange) -> bool:
+    """Whether the list, at least, is to be had elsewhere, or behind a login."""
+    is_led = listed.cause in ("url_redirect", "captive_portal") and listed.certainty != "open"
+    return is_led and not _may_be_path(listed)
+
+
+def _is_of_api(asked: Exchange) -> bool:
+    """Whether it is an API that refused, and so the address is the right one."""
+    return asked.status is not None and asked.cause not in _OF_THE_WAY | _OF_THE_PATH | {"gateway_bug"}
+
+
 def _unanswered(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:
     """The tool's own request was refused: by what, and what would be taken."""
     if asked.cause in _OF_THE_PATH or (asked.cause == "captive_portal" and _may_be_path(asked)):
         return _misled(talk, listed, asked)
     if asked.cause in _OF_THE_KEY:
         return _refused(talk, listed, asked)
-    if asked.certainty == "open" and asked.status in _OF_UNKNOWN and _is_unlisted(talk):
+    if _is_unlisted(talk) and _may_be_of_model(asked):
         return Inquiry(cause="model_not_found", certainty="likely", values=talk.values(asked))
     if asked.cause == "param_unsupported":
         return _limited(talk, asked)
@@ -134,6 +148,13 @@ def _unanswered(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:
     if asked.cause == "origin_timeout" and not talk.request.streams:
         talk.listen()
     return Inquiry(cause=asked.cause, certainty=asked.certainty, values=talk.values(asked))
+
+
+def _may_be_of_model(asked: Exchange) -> bool:
+    """Whether a model that is not in the list explains it: nothing else is said, or that nobody serves the model."""
+    is_vague = asked.certainty == "open" or (asked.by == "statuses/unavailable" and "html" not in asked.content_type)
+    is_unserved = asked.cause == "model_no_channel" and asked.certainty != "sure"
+    return is_unserved or (is_vague and asked.status in _OF_UNKNOWN)
 
 
 def _is_dead(exchange: Exchange) -> bool:
@@ -194,7 +215,7 @@ def _captured(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry | None:
 def _answered(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:
     """The tool's own request works; what is left to be minded."""
     notes: list[tuple[str, Certainty, Text]] = []
-    if not listed.is_ok:
+    if not listed.is_ok and _lacks_list(listed):
         notes.append(("models_list_unsupported", "sure", listed.line))
     patience, waited_ms = talk.request.timeout_seconds, asked.first_ms or asked.elapsed_ms
     if patience is not None and waited_ms > patience * 1000:
@@ -209,6 +230,12 @@ def _answered(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:
             cause, certainty = _of_body(dug)
             return Inquiry(cause=cause, certainty=certainty, values=talk.values(dug), notes=tuple(notes))
     return Inquiry(notes=tuple(notes))
+
+
+def _lacks_list(listed: Exchange) -> bool:
+    """Whether there is no list there; one that is refused, or just now not to be had, may well be."""
+    is_fault = _is_gateways_fault(listed) and listed.status != 501  # noqa: PLR2004  "not implemented"
+    return listed.status is not None and listed.status not in (401, 403, 407, 429) and not is_fault
 
 
 def _of_body(dug: Exchange) -> tuple[str, Certainty]:
@@ -227,10 +254,7 @@ def _misled(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:
         if own is not None and _is_there(own):
             return Inquiry(cause="model_not_found", certainty="likely", values=talk.values(asked))
     if listed.is_ok:
-        served = ", ".join(f"`{PATHS[dialect]}`" for dialect in PATHS if _is_served(talk, dialect))
-        if served:
-            return Inquiry(cause="wire_api_unsupported", values={**talk.values(asked), "api": served})
-        return Inquiry(cause=asked.cause, certainty="likely", values=talk.values(asked))
+        return _apart(talk, asked)
     found = _moved(talk, asked)
     if found is not None:
         return found
@@ -238,6 +262,20 @@ def _misled(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:
         return Inquiry(cause="path_missing_prefix", certainty="likely", values=talk.values(asked))
     certainty: Certainty = asked.certainty if asked.certainty == "sure" else "open"
     return Inquiry(cause=asked.cause, certainty=certainty, values=talk.values(asked))
+
+
+def _apart(talk: Talk, asked: Exchange) -> Inquiry:
+    """The list is there, and the tool's own API is not: it is kept at an address of its own, or not at all."""
+    values = talk.values(asked)
+    for twin in twins(talk.request.dialect, talk.request.base):
+        tried = trial.other_route(talk, twin.base)
+        if tried is not None and _is_there(tried):
+            return Inquiry(cause=twin.cause, values={**values, "address": twin.base})
+    served = ", ".join(f"`{PATHS[dialect]}`" for dialect in PATHS if _is_served(talk, dialect))
+    if served:
+        return Inquiry(cause="wire_api_unsupported", values={**values, "api": served})
+    is_path_told = asked.cause not in ("path_missing_prefix", "models_list_unsupported")  # the list is at this path
+    return Inquiry(cause=asked.cause if is_path_told else "wire_api_unsupported", certainty="likely", values=values)
 
 
 def _is_served(talk: Talk, dialect: Dialect) -> bool:
@@ -271,7 +309,7 @@ def _is_page(exchange: Exchange) -> bool:
 def _is_there(exchange: Exchange) -> bool:
     """Whether a route exists: it answers, or asks for another key, or for less."""
     is_known = exchange.status in (400, 401, 403, 422, 429) and exchange.cause not in _OF_THE_PATH | _OF_THE_WAY
-    return exchange.is_ok or is_known
+    return exchange.is_ok or is_known or (exchange.status == 404 and exchange.cause == "model_not_found")  # noqa: PLR2004
 
 
 def _refused(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     import httpx
 
-_LONGEST_BODY = 2**20
-"""An answer of sixteen tokens, or a list of thousands of models, is shorter."""
+LONGEST_BODY = 2**23
+"""An answer of sixteen tokens is shorter, and so is a list of thousands of models with all that is known of them."""
 
 
 @frozen
@@ -182,7 +182,7 @@ def _read(answer: httpx.Response) -> bytes:
 
     body = bytearray()
     try:
-        for piece in unpacked(answer, _LONGEST_BODY):
+        for piece in unpacked(answer, LONGEST_BODY):
             body += piece
     except httpx.RemoteProtocolError:
         if not body:

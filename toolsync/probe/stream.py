@@ -82,12 +82,14 @@ class Fault:
         certainty: whether this one stream leaves no doubt.
         said: one line.
         also: causes that look the same.
+        by: the row that decided, where its answer did.
     """
 
     cause: str
     certainty: Certainty
     said: Text
     also: tuple[str, ...] = ()
+    by: str = ""
 
 
 def listen(
@@ -204,7 +206,7 @@ _WORDLESS = {"wire_api_unsupported": "stream_other", "empty_response": "stream_w
 
 def _read(answer: Response, asked: Asked) -> Fault:
     reading = read(answer, asked)
-    return Fault(reading.cause, reading.certainty, reading.words, reading.also)
+    return Fault(reading.cause, reading.certainty, reading.words, reading.also, reading.by)
 
 
 def _without_events(stream: Stream, asked: Asked) -> Fault | None:

@@ -179,6 +179,7 @@ class Talk:
             elapsed_ms=heard.total_ms,
             first_ms=heard.first_ms,
             is_billable=True,
+            by=wrong.by if wrong else "",
         )
         self._records(exchange)
         return exchange
@@ -277,7 +278,7 @@ class Talk:
         try:
             answer = networks.send(method, url, body, sent, way)
             self._line.hears()
-            reading = read(answer, self._asked(url, body, sent))
+            reading = Reading("") if _is_cut_list(answer, body) else read(answer, self._asked(url, body, sent))
             words = _led(answer, url) or reading.words
         except Exception as error:  # noqa: BLE001  every exception is a result
             verdict = unsent(error, url, way)
@@ -295,6 +296,7 @@ class Talk:
             also=reading.also,
             elapsed_ms=answer.elapsed_ms if answer else round((time.perf_counter() - started) * 1000),
             is_billable=method == "POST" and bool(body),
+            by=reading.by,
         )
         return exchange, answer
 
@@ -309,6 +311,12 @@ class Talk:
         is_keyed = any(header in sent for header in self.request.credentials)
         model = str(body.get("model") or "-") if body else ""
         return Asked(url, self.request.dialect, model, is_keyed)
+
+
+def _is_cut_list(answer: Response, body: Mapping[str, Any] | None) -> bool:
+    """Whether it is a list of models longer than what is read: it is there, and nobody knows what is in it."""
+    is_cut = len(answer.body) >= networks.LONGEST_BODY
+    return body is None and is_cut and answer.status == 200 and "json" in _type(answer)  # noqa: PLR2004  HTTP's own
 
 
 def _led(answer: Response | None, url: str) -> Text:

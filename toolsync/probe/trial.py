@@ -43,6 +43,14 @@ def other_address(talk: Talk, candidate: Candidate) -> Exchange | None:
     return exchange
 
 
+def other_route(talk: Talk, base: str) -> Exchange | None:
+    """The tool's own route at another address of the same origin, with an empty question: whether it is there."""
+    if not talk.may(is_billable=False):
+        return None
+    url = base + talk.request.url.strip().removeprefix(talk.request.base.strip().rstrip("/"))
+    return talk.send("other address", "POST", url, {}, talk.headers(talk.request.credentials))[0]
+
+
 def other_header(talk: Talk) -> tuple[str, Exchange] | None:
     """The same key in the headers that others read: in all of them at once, and if that is taken, in which."""
     first = next(iter(talk.request.credentials.items()), None)
