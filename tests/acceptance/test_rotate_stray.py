@@ -12,7 +12,7 @@ import pytest
 
 from tests.acceptance.both import Both
 from tests.acceptance.machine import KEY, Machine, Ran
-from tests.acceptance.test_rotate import CLINE, NEW, PROFILE, TOML, Rotate, both, held, keys_in, rotate, switch
+from tests.acceptance.test_rotate import CLINE, JSON, NEW, PROFILE, TOML, Rotate, both, held, keys_in, rotate, switch
 from tests.keys import invented
 from tests.store.cc_switch import Home
 from toolsync.cli import asking
@@ -42,6 +42,19 @@ def test_a_profile_that_was_renamed_by_hand_leaves_no_tool_on_the_old_key(
     assert f"`toolsync apply {' '.join(words)}` first, then this again." in ran.err
     assert machine.toolsync("apply", *words, "--yes").code == 0
     assert (rotate().code, keys_in(machine, switch)) == (0, {NEW})
+
+
+def test_a_profile_that_was_renamed_by_toolsync_keeps_its_copies_and_the_consent_to_them(
+    machine: Machine, both: Both, rotate: Rotate
+) -> None:
+    machine.profile(PROFILE.replace('"allow"', '"ask"', 1), base_url=both.base_url)
+    tools = ("--tool=config-toml", "--tool=settings-json")
+    assert machine.toolsync("apply", "--yes", "--allow-plaintext", *tools).code == 0
+    assert machine.toolsync("profile", "rename", "work", "main").code == 0
+    ran = rotate()
+    assert (ran.code, ran.err) == (0, ""), ran.out
+    assert (NEW in machine.read(TOML), NEW in machine.read(JSON)) == (True, True)
+    assert machine.toolsync("status").code == 0
 
 
 @pytest.mark.parametrize("way_out", ["undo", "apply"])

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 
-from toolsync import gateways, registry
+from toolsync import disk, gateways, registry, transaction
 from toolsync import memory as memories
 from toolsync.commands.profiles.file import Edited, existing, saved
 from toolsync.document import KeyPath, Value, keypath
@@ -21,6 +23,7 @@ from toolsync.result import Message
 from toolsync.secret.command import program
 from toolsync.session import Session
 from toolsync.tool import Tool
+from toolsync.transaction import Write
 from toolsync.value import frozen
 
 
@@ -65,11 +68,27 @@ def use(session: Session, name: str) -> Edited:
 def rename(session: Session, old: str, new: str) -> Edited:
     """The file with a profile called otherwise; `active` follows, its key stays under the reference that it has.
 
+    So does what is remembered of copies of its key, and with it the consent to them; rows of CC Switch are called by
+    the profile, and stay what they are until it is applied again.
+
     Raises:
         ProfileError, FileError: as `use`; or `new` is taken.
     """
     file = existing(session)
-    return saved(file, renamed(file.text, old, new, file.shown))
+    edited = saved(file, renamed(file.text, old, new, file.shown))
+    with suppress(ToolsyncError):  # then it is as if the name had been changed by hand, and `apply` ends it
+        _follow(session, old, new)
+    return edited
+
+
+def _follow(session: Session, old: str, new: str) -> None:
+    snapshot = memories.seen(memories.path_in(session.state))
+    memory = memories.parsed(snapshot)
+    copies = {tool: new if name == old else name for tool, name in memory.copies.items()}
+    after = replace(memory, profile=new if memory.profile == old else memory.profile, copies=copies)
+    if snapshot.raw is not None and after != memory:
+        write = Write(disk.resolve(snapshot.path), snapshot.sha256, memories.dump(after), private=True)
+        transaction.commit([write], state_dir=session.state)
 
 
 def remove(session: Session, name: str) -> Edited:
