@@ -40,7 +40,7 @@ def token(payload: Mapping[str, object], alg: str = "HS256") -> str:
     return ".".join([*texts, drawn("", 43, f"{BASE62}_-")])
 
 
-SOON = time.time() + 86_400.0
+SOON = time.time() // 3600 * 3600 + 86_411
 
 SHAPED = {
     "anthropic": drawn("sk-ant-api03-", 95, f"{BASE62}_-"),
@@ -255,6 +255,8 @@ LOOKALIKES = {
     "a token that has ended": token({"sub": "u-8271", "exp": 1_700_000_000}),
     "a token that never ends": token({"sub": "1234567890", "name": "John Doe", "iat": 1_516_239_022}),
     "a token that ends in the year 2286": token({"sub": "u-8271", "exp": 9_999_999_999}),
+    "a token that ends with the year 2049": token({"sub": "u-8271", "exp": 2_524_608_000}),
+    "a token that ends on the hour": token({"sub": "u-8271", "exp": int(SOON) - 11}),
     "a token for every visitor": token({"role": "anon", "iss": "supabase", "exp": int(SOON)}),
     "a token that nobody signed": token({"sub": "u-8271", "exp": int(SOON)}, alg="none"),
     "forty-eight letters of words": "sk-thistoolcarriesonekeytoallofthemanditisneverseen",

@@ -9,6 +9,9 @@ from typing import Any
 _LONGEST_SECONDS = 20 * 365 * 86_400.0
 """What is good for longer was written down as an example."""
 
+_ROUND_SECONDS = 3600
+"""What ends on the hour was written down, too; what a server gives out ends so many seconds after it was asked."""
+
 _MILLISECONDS = 1e11
 """A moment beyond this is not counted in seconds, as some write it."""
 
@@ -27,7 +30,7 @@ def is_open(token: str, now: float) -> bool:
     if isinstance(until, bool) or not isinstance(until, int | float):
         return False  # what never ends is an example, nearly always
     seconds = until / 1000 if until > _MILLISECONDS else until
-    return now < seconds < now + _LONGEST_SECONDS
+    return bool(seconds % _ROUND_SECONDS) and now < seconds < now + _LONGEST_SECONDS
 
 
 def _part(text: str) -> dict[str, Any]:
