@@ -19,7 +19,7 @@ from toolsync.loopback import LoopbackGateway
 from toolsync.masking import Secret
 from toolsync.probe import Network, PingRequest, exposes_key, ping
 from toolsync.probe.failure import unsent
-from toolsync.probe.network import is_exempt
+from toolsync.proxies import Proxies
 from toolsync.sentence import tell
 
 CHAT_OK = '{"object":"chat.completion","model":"m","choices":[{"message":{"role":"assistant","content":"pong"}}]}'
@@ -169,7 +169,7 @@ def test_certificates_are_those_that_the_program_reads(
     ],
 )
 def test_no_proxy_is_read_in_all_its_forms(no_proxy: str, url: str, expected: bool) -> None:
-    assert is_exempt(url, no_proxy) is expected
+    assert Proxies().spares(url, no_proxy) is expected
 
 
 @pytest.fixture(scope="module")

@@ -181,8 +181,9 @@ def _placed(finding: Finding, effective: Effective) -> Finding:
         where = wheres.get("base_url")
     if finding.cause == "tool_timeout_too_short":
         where = of_timeout
-    if finding.cause.startswith("proxy_"):
-        where = wheres.get("proxy")
+    of_way = "proxy" if finding.cause.startswith("proxy_") else "unchecked" if finding.cause == "tls_unchecked" else ""
+    if of_way:
+        where = wheres.get(of_way)
         variable = where.slot.rpartition(".")[2].removeprefix("$") if where is not None else ""
         return replace(finding, where=where, values={**finding.values, **({"variable": variable} if variable else {})})
     return replace(finding, where=where)

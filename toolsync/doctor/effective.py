@@ -15,7 +15,7 @@ from toolsync.document import KeyPath, Value, parse_path
 from toolsync.document import data as _data
 from toolsync.document.keypath import spell
 from toolsync.masking import Secret, holds_key_shape, looks_secret
-from toolsync.probe.network import Network, proxy_variable
+from toolsync.probe.network import Network
 from toolsync.tool import slot
 from toolsync.tool.stated import stated
 from toolsync.trace import CREDENTIALS, HEADERS, Answer, keyed_headers, path_of
@@ -36,8 +36,7 @@ def effective(look: Sight) -> Effective:
     outdone = {credential.header for credential in further}
     credentials = (*(one for one in _credentials(look) if one.header not in outdone), *further)
     taken = {credential.header for credential in credentials}
-    network = Network.of({}, look.environ, base_url, request.certificates)
-    proxied = proxy_variable(look.environ, base_url)
+    network = _network(look, base_url)
     return Effective(
         tool=look.tool.name,
         reader=look.reader.name,
@@ -55,7 +54,7 @@ def effective(look: Sight) -> Effective:
         network=network,
         wheres={
             **{question: look.where(answer) for question, answer in found.items() if answer.value},
-            **({"proxy": look.where_variable(proxied)} if base_url and network.proxy_for(base_url) else {}),
+            **dict(_on_the_way(look, network, base_url)),
         },
         wanted=look.wanted,
     )
@@ -70,6 +69,22 @@ def _hide(url: str) -> None:
     for value in (parts.username, parts.password, *(value for _, value in parse_qsl(parts.query))):
         if value:
             Secret(value)
+
+
+def _network(look: Sight, base_url: str) -> Network:
+    """Its own way to the gateway, by the variables that it reads for that."""
+    own = look.tool.connections[look.reader.name]
+    network = Network.of({}, look.environ, base_url, own.certificates, own.proxies)
+    is_said = [name for name, value in own.unchecked.items() if look.environ.get(name) == value]
+    return replace(network, unchecked=is_said[0]) if is_said else network
+
+
+def _on_the_way(look: Sight, network: Network, base_url: str) -> Iterator[tuple[str, Where]]:
+    """Where it stands which proxy it takes, and that it checks no certificate."""
+    if base_url and network.proxy_for(base_url):
+        yield "proxy", look.where_variable(network.rules.variable(look.environ, base_url))
+    if network.unchecked:
+        yield "unchecked", look.where_variable(network.unchecked)
 
 
 def _dialect(look: Sight) -> Dialect | None:

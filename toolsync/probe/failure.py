@@ -48,7 +48,7 @@ def unsent(error: Exception, url: str, network: Network) -> Verdict:
         return _broken(error, where, is_proxy=is_proxy)
     if isinstance(error, OSError) and network.ca_bundle:  # ssl.SSLError is one
         return Verdict("unsendable", say("bundle_unread", file=shown(network.ca_bundle)), say("name_bundle"))
-    if isinstance(error, ValueError) and network.proxy:
+    if isinstance(error, ValueError | ImportError) and network.proxy:  # the latter of SOCKS
         return Verdict("unsendable", say("proxy_unusable"), advice("proxy_bad_scheme"), "proxy_bad_scheme")
     return Verdict("unsendable", say("not_made", kind=type(error).__name__))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -10,6 +9,7 @@ from urllib.parse import urlsplit
 from toolsync.deadline import answered
 from toolsync.probe.response import Response
 from toolsync.probe.unpacking import ENCODINGS, unpacked
+from toolsync.proxies import Proxies
 from toolsync.sentence import Text, say
 from toolsync.value import frozen
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 LONGEST_BODY = 2**23
 """An answer of sixteen tokens is shorter, and so is a list of thousands of models with all that is known of them."""
 
+_ANY = Proxies()
+
 
 @frozen
 class Network:
@@ -30,19 +32,28 @@ class Network:
         proxy: for example `http://proxy.example:3128`; empty: straight.
         no_proxy: hosts that are reached straight, comma-separated: `localhost,.corp.example,10.0.0.0/8`.
         ca_bundle: a file of certificates that are trusted besides the usual ones.
+        unchecked: the variable with which the tool checks no certificate; "": it does. We always do.
         connect_seconds: how long the connection may take, TLS included.
         read_seconds: how long the answer may take, from its request to its end.
+        rules: how proxy and `no_proxy` are read.
     """
 
     proxy: str = ""
     no_proxy: str = ""
     ca_bundle: str = ""
+    unchecked: str = ""
     connect_seconds: float = 5.0
     read_seconds: float = 30.0
+    rules: Proxies = _ANY
 
     @classmethod
     def of(
-        cls, table: Mapping[str, object], environ: Mapping[str, str], url: str, certificates: Sequence[str] = ()
+        cls,
+        table: Mapping[str, object],
+        environ: Mapping[str, str],
+        url: str,
+        certificates: Sequence[str] = (),
+        rules: Proxies = _ANY,
     ) -> Network:
         """The way that a profile's `[network]` table says, and where it is silent the environment.
 
@@ -51,19 +62,22 @@ class Network:
             environ: the variables that count.
             url: who is asked.
             certificates: the variables that name a file of certificates; those that most programs heed where none are.
+            rules: which variables say the proxy, and how.
         """
+        bundle = next((environ[name] for name in certificates or _CERTIFICATES if environ.get(name)), "")
         return cls(
-            proxy=str(table.get("proxy") or environ.get(proxy_variable(environ, url), "")),
-            no_proxy=str(table.get("no_proxy") or _first(environ, "no_proxy")),
-            ca_bundle=str(table.get("ca_bundle") or _first(environ, *(certificates or _CERTIFICATES))),
+            proxy=str(table.get("proxy") or environ.get(rules.variable(environ, url), "")),
+            no_proxy=str(table.get("no_proxy") or environ.get(rules.sparing(environ), "")),
+            ca_bundle=str(table.get("ca_bundle") or bundle),
+            rules=rules,
         )
 
     def proxy_for(self, url: str) -> str | None:
         """The proxy that a request for `url` goes through, or None."""
-        return None if not self.proxy or is_exempt(url, self.no_proxy) else self.proxy
+        return None if not self.proxy or self.rules.spares(url, self.no_proxy) else self.rules.address(self.proxy)
 
 
-_CERTIFICATES = ("ssl_cert_file", "node_extra_ca_certs")
+_CERTIFICATES = ("ssl_cert_file", "SSL_CERT_FILE", "node_extra_ca_certs", "NODE_EXTRA_CA_CERTS")
 
 
 def send(
@@ -130,37 +144,6 @@ def client(url: str, network: Network) -> httpx.Client:
     )
 
 
-def is_exempt(url: str, no_proxy: str) -> bool:
-    """Whether `no_proxy` names the host of `url`: by itself, by its domain, by `*`, or by a network in CIDR form."""
-    parts = urlsplit(url.strip())
-    host = (parts.hostname or "").rstrip(".")
-    names = [name.lower() for name in no_proxy.replace(",", " ").split()]
-    return any(_covers(name, host, parts.port) for name in names)
-
-
-def _covers(name: str, host: str, port: int | None) -> bool:
-    if name == "*":
-        return True
-    if "/" in name:
-        return _in_network(host, name)
-    if name.startswith("["):
-        name, _, rest = name[1:].partition("]")
-        wanted = rest.removeprefix(":")
-    else:
-        name, _, wanted = name.partition(":") if name.count(":") == 1 else (name, "", "")
-    if wanted and wanted != str(port):
-        return False
-    name = name.removeprefix("*").removeprefix(".")
-    return host == name or host.endswith(f".{name}")
-
-
-def _in_network(host: str, network: str) -> bool:
-    try:
-        return ipaddress.ip_address(host) in ipaddress.ip_network(network, strict=False)
-    except ValueError:
-        return False
-
-
 def trust(url: str, network: Network) -> ssl.SSLContext:
     """Mozilla's roots, the system's, and the profile's own; none is loaded where nothing is encrypted."""
     import ssl
@@ -188,19 +171,3 @@ def _read(answer: httpx.Response) -> bytes:
         if not body:
             raise
     return bytes(body)
-
-
-def proxy_variable(environ: Mapping[str, str], url: str) -> str:
-    """The variable that says which proxy a request for `url` takes; "" where none does."""
-    scheme = urlsplit(url.strip()).scheme.lower() or "https"
-    return _set(environ, f"{scheme}_proxy", "all_proxy")
-
-
-def _first(environ: Mapping[str, str], *names: str) -> str:
-    return environ.get(_set(environ, *names), "")
-
-
-def _set(environ: Mapping[str, str], *names: str) -> str:
-    """The first of these variables that is set, in lower case before upper case, as curl and Python look."""
-    spelled = [spelling for name in names for spelling in (name, name.upper())]
-    return next((name for name in spelled if environ.get(name)), "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import ssl
 import time
+from collections.abc import Sequence
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from toolsync.probe.body import shown
@@ -15,13 +16,22 @@ from toolsync.sentence import Text, reported, say
 PORTS = {"http": 80, "https": 443, "socks5": 1080, "socks5h": 1080}
 """The schemes that clients know, and where each lives by default."""
 
+_OURS = ("http", "https")
+"""The schemes by which we ask ourselves."""
 
-def met(proxy: str) -> tuple[Step, SplitResult]:
-    """Whether the proxy's port is open, and its address in parts."""
+
+def met(proxy: str, schemes: Sequence[str]) -> tuple[Step, SplitResult]:
+    """Whether the proxy's port is open, and its address in parts.
+
+    Args:
+        proxy: its address.
+        schemes: those that the tool can use.
+    """
     started = time.perf_counter()
     address, port = _parsed(proxy)
     target = shown(f"{address.scheme}://{address.hostname or ''}")
-    if address.scheme not in PORTS or not address.hostname or not port:
+    is_usable = "://" in proxy and address.scheme in schemes
+    if not is_usable or address.scheme not in PORTS or not address.hostname or not port:
         return Step("proxy", target, "proxy_bad_scheme", say("no_such_proxy"), 0, is_end=True), address
     target = f"{target}:{port}"
     try:
@@ -31,6 +41,8 @@ def met(proxy: str) -> tuple[Step, SplitResult]:
     except OSError as error:
         said = reported(shown(error.strerror)) if error.strerror else say("silent", seconds=f"{SECONDS:g}")
         return Step("proxy", target, "proxy_unreachable", said, since(started), is_end=True), address
+    if address.scheme not in _OURS:
+        return Step("proxy", target, "inconclusive", say("proxy_unasked"), since(started), is_end=True), address
     return Step("proxy", target, "", say("open"), since(started)), address
 
 

@@ -11,13 +11,14 @@ from toolsync.document import Document, Value
 from toolsync.errors import TemplateError, ToolsyncError
 from toolsync.facts import RAW_KEY_FACTS, WAYS
 from toolsync.overlay import check, facts_named
-from toolsync.tool.asking import processes, request
+from toolsync.tool.asking import connections, processes, request
 from toolsync.tool.client import clients
-from toolsync.tool.model import Client, Dialect, FileRow, Layer, Processes, Reader, Request, Slot, Tool
+from toolsync.tool.model import Client, Connection, Dialect, FileRow, Layer, Processes, Reader, Request, Slot, Tool
 from toolsync.tool.tracing import layers, readers, slot, unread
 
 __all__ = [
     "Client",
+    "Connection",
     "Dialect",
     "FileRow",
     "Layer",
@@ -77,6 +78,7 @@ def read_tool(
         store=manifest.get("store", ""),
         unread=tuple(unread(name, manifest.get("layer"), files)),
         request=request(name, manifest.get("request", {}), speaks, programs),
+        connections=dict(connections(name, manifest.get("connection", {}), programs)),
         processes=dict(processes(name, manifest.get("processes", {}), commands, manifest.get("running", ()), programs)),
         leftovers={kind: tuple(paths) for kind, paths in manifest.get("leftovers", {}).items()},
         clients=tuple(clients(name, manifest.get("client", []), programs)),

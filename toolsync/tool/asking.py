@@ -1,4 +1,4 @@
-"""How a tool asks its gateway, and which of its programs run, as its template spells it."""
+"""How a tool asks its gateway, by which way, and which of its programs run, as its template spells it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 
 from toolsync.document.keypath import parse as parse_path
 from toolsync.errors import TemplateError
-from toolsync.tool.model import Processes, Reader, Request
+from toolsync.proxies import Proxies
+from toolsync.tool.model import Connection, Processes, Reader, Request
 
 _HEADERS = {
     "openai-chat": {"key": "authorization", "x_key": "x-api-key"},
@@ -42,7 +43,6 @@ def request(tool: str, table: Mapping[str, Any], speaks: Sequence[str], readers:
         references=references,
         environment=environment,
         at_start=tuple(table.get("at_start", ())),
-        certificates=tuple(table.get("certificates", ())),
         runs=runs,
         falls_back=table.get("falls_back", False),
         trims=table.get("trims", False),
@@ -75,13 +75,40 @@ def processes(
     Raises:
         TemplateError: it speaks of a program that the trace does not know.
     """
+    for name, own in _by_reader(tool, "processes", table, readers):
+        is_desktop = own.get("desktop", False)
+        named = own.get("names", running if is_desktop else commands)
+        yield name, Processes(tuple(named), is_live=own.get("live", False), is_desktop=is_desktop)
+
+
+def connections(tool: str, table: Mapping[str, Any], readers: Sequence[Reader]) -> Iterator[tuple[str, Connection]]:
+    """The `[connection]` table by reader.
+
+    Raises:
+        TemplateError: it speaks of a program that the trace does not know.
+    """
+    any_ = Proxies()
+    for name, own in _by_reader(tool, "connection", table, readers):
+        proxies = Proxies(
+            http=tuple(own.get("http_proxy", any_.http)),
+            https=tuple(own.get("https_proxy", any_.https)),
+            straight=tuple(own.get("no_proxy", any_.straight)),
+            forms=tuple(own.get("no_proxy_forms", any_.forms)),
+            schemes=tuple(own.get("proxies", any_.schemes)),
+            empty_hides=own.get("empty_hides", False),
+        )
+        unchecked = dict(text.split("=", 1) for text in own.get("unchecked", ()))
+        yield name, Connection(proxies, tuple(own.get("certificates", ())), unchecked)
+
+
+def _by_reader(
+    tool: str, field: str, table: Mapping[str, Any], readers: Sequence[Reader]
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """What a table says of each program: the same, unless its entries are tables, called after them."""
     is_by_reader = bool(table) and all(isinstance(value, Mapping) for value in table.values())
     names = [reader.name for reader in readers]
     for name in table if is_by_reader else ():
         if name not in names:
-            raise TemplateError(f"{tool}/tool.toml: processes.{name}: the trace has no such program")
+            raise TemplateError(f"{tool}/tool.toml: {field}.{name}: the trace has no such program")
     for name in names:
-        own = table.get(name, {}) if is_by_reader else table
-        is_desktop = own.get("desktop", False)
-        named = own.get("names", running if is_desktop else commands)
-        yield name, Processes(tuple(named), is_live=own.get("live", False), is_desktop=is_desktop)
+        yield name, table.get(name, {}) if is_by_reader else table

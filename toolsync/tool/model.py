@@ -7,6 +7,7 @@ from dataclasses import field
 from typing import Any, Literal
 
 from toolsync.document import Document, Value
+from toolsync.proxies import Proxies
 from toolsync.value import frozen
 
 Dialect = Literal["openai-chat", "openai-responses", "anthropic-messages", "gemini"]
@@ -134,7 +135,6 @@ class Request:
         references: the spellings of variables that it expands in its settings: `${NAME}`, `{env:NAME}`.
         environment: the tables of its settings whose entries it puts into its own environment.
         at_start: variables that count only where they are set before it starts, not in those tables.
-        certificates: variables that name a file of certificates which it trusts beside the usual ones, best first.
         runs: the places whose value is a command that it runs for the answer.
         falls_back: whether it goes on to the next address of a name where one refuses.
         trims: whether it leaves out white space around a key.
@@ -150,13 +150,27 @@ class Request:
     references: tuple[str, ...] = ()
     environment: tuple[str, ...] = ()
     at_start: tuple[str, ...] = ()
-    certificates: tuple[str, ...] = ()
     runs: tuple[str, ...] = ()
     falls_back: bool = False
     trims: bool = False
     aliases: Mapping[str, str] = field(default_factory=dict)
     timeout_seconds: float | None = None
     limit: str = ""
+
+
+@frozen
+class Connection:
+    """How a program gets to its gateway.
+
+    Attributes:
+        proxies: by which proxy.
+        certificates: variables that name a file of certificates which it trusts beside the usual ones, best first.
+        unchecked: variables by whose value it checks no certificate.
+    """
+
+    proxies: Proxies = field(default_factory=Proxies)
+    certificates: tuple[str, ...] = ()
+    unchecked: Mapping[str, str] = field(default_factory=dict)
 
 
 @frozen
@@ -217,6 +231,7 @@ class Tool:
         store: the name of the store that its rows are parts of, or "".
         unread: files in which people put these settings, and that the tool does not read.
         request: how it asks.
+        connections: how each reader gets to its gateway; by its name.
         processes: the running programs of each reader; by its name.
         leftovers: the files that it leaves beside its settings, where a key can stand too; patterns, by kind.
         clients: how its programs are asked once.
@@ -237,6 +252,7 @@ class Tool:
     store: str = ""
     unread: tuple[Layer, ...] = ()
     request: Request = field(default_factory=Request)
+    connections: Mapping[str, Connection] = field(default_factory=dict)
     processes: Mapping[str, Processes] = field(default_factory=dict)
     leftovers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     clients: tuple[Client, ...] = ()

@@ -42,7 +42,7 @@ def values(look: Look, where: Where | None = None, **more: Text) -> dict[str, Te
     """What fills the sentences of a cause."""
     profile = look.world.profile
     found: dict[str, Text] = {"tool": look.tool.name, "called": look.called, "profile": profile.name if profile else ""}
-    found["trusts"] = next(iter(look.tool.request.certificates), "")
+    found["trusts"] = next(iter(look.tool.connections[look.reader.name].certificates), "")
     if where is not None:
         file = look.world.session.shown(where.file) if where.file else ""
         found |= {"place": place(look, where), "file": file, "layer": file or text(where.slot)}

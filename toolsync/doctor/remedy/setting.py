@@ -136,9 +136,11 @@ def raised_limit(finding: Finding) -> Fix:
 def exempt(effective: Effective, finding: Finding, profile: Profile, standing: Standing) -> Fix:
     """The gateway's host reached straight: by the tool's own settings, or by the variable that it reads."""
     host = urlsplit(effective.base_url).hostname or ""
-    name = "no_proxy" if standing.environ.get("no_proxy") else "NO_PROXY"
-    before = [one.strip() for one in standing.environ.get(name, "").split(",") if one.strip()]
-    hosts = ",".join(dict.fromkeys((*before, host, "localhost", "127.0.0.1", "::1")))
+    rules = effective.network.rules
+    stated = [one for one in rules.straight if one in standing.environ]  # even if empty, it may hide the other
+    name = rules.sparing(standing.environ) or next(iter(stated), "NO_PROXY")
+    before = rules.hosts(standing.environ.get(name, ""))
+    hosts = ",".join(dict.fromkeys((*before, *map(rules.spelled, (host, "localhost", "127.0.0.1", "::1")))))
     if "no_proxy" in standing.takes:
         return _edited(effective, profile, standing, f"network.no_proxy={hosts}")
     if finding.where is not None and finding.where.file:
