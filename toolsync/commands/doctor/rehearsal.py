@@ -23,14 +23,11 @@ def rehearsal(look: Look) -> Rehearsal:
     try:
         planned = _planned(look, options)
     except (DocumentError, ExposedKeyError, FileError, PlanRefusedError) as error:
-        return Rehearsal(options, reported(error.message), reported(error.hint))
+        return Rehearsal(options, reported(error.message), reported(error.hint or error.message))
     except ToolsyncError:
         return Rehearsal(options)  # a key that cannot be had is told apart; what else there is, it says itself
     if planned.unkept:
         options[_LOSING] = say("needs_loss")
-    stopping = next((one for one in planned.notices if one.is_problem and one.hint), None)
-    if stopping is not None:
-        return Rehearsal(options, reported(stopping.text), reported(stopping.hint))
     is_change = any(file.is_change for file in planned.everything)
     return Rehearsal(options, is_vain=not is_change and not planned.skipped)
 
