@@ -19,6 +19,7 @@ from toolsync.sentence import tell
 
 CLAUDE = ".claude/settings.json"
 CODEX = ".codex/config.toml"
+VIBE = ".vibe/config.toml"
 CLI = ".cline/data/settings/providers.json"
 RELAY = 'model = "m"\nmodel_provider = "relay"\n[model_providers.relay]\nbase_url = "http://h/v1"\n'
 
@@ -495,6 +496,32 @@ ROWS: dict[str, Row] = {
     "cline: a byte-order mark, and the file counts as empty": Row(
         "cline", {CLI: "\ufeff" + cline_cli(baseUrl="http://h/v1", apiKey=KEY)}, "", [], reader="cli"
     ),
+    "mistral-vibe: a variable by its name, and a header with a key of its own": Row(
+        "mistral-vibe",
+        {
+            VIBE: 'active_model = "a"\n[[models]]\nalias = "a"\nname = "m"\nprovider = "p"\n[[providers]]\nname = "p"\n'
+            f'api_base = "http://h/v1"\napi_key_env_var = "RELAY_KEY"\nextra_headers = {{ X-Api-Key = "{OTHER}" }}\n',
+        },
+        "http://h/v1/chat/completions",
+        [
+            ("authorization", KEY, "variable", "environment", "$RELAY_KEY", 1),
+            ("x-api-key", OTHER, "literal", "user", "providers[name=p].extra_headers.X-Api-Key", 10),
+        ],
+        environ={"RELAY_KEY": KEY},
+        more={"model": "m", "timeout_seconds": 720.0},
+    ),
+    "mistral-vibe: the environment, the project and the user": Row(
+        "mistral-vibe",
+        {
+            VIBE: 'active_model = "a"\n[[models]]\nalias = "a"\nname = "m"\n[[models]]\nalias = "b"\nname = "n"\n'
+            '[[models]]\nalias = "c"\nname = "o"\n',
+            "project/.vibe/config.toml": 'active_model = "b"\n',
+        },
+        "https://api.mistral.ai/v1/chat/completions",
+        [],
+        environ={"VIBE_ACTIVE_MODEL": "c"},
+        more={"model": "o"},
+    ),
     "config-toml: a variable that the service reads": Row(
         "config-toml",
         {
@@ -540,15 +567,25 @@ def _field(found: Effective, name: str) -> object:
     return getattr(found.network if name in ("proxy", "ca_bundle") else found, name)
 
 
+_ALIAS = 'active_model = "a"\n[[models]]\nalias = "a"\nname = "{}"\n'
+
+
 @pytest.mark.parametrize(
     ("tool", "above", "own", "expected"),
     [
         ("codex", {".codex/config.toml": 'model = "above"\n'}, {}, "above"),
         ("codex", {".codex/config.toml": 'model = "above"\n'}, {".codex/config.toml": 'model = "own"\n'}, "own"),
         ("claude-code", {".claude/settings.local.json": env(ANTHROPIC_MODEL="above")}, {}, "above"),
+        ("mistral-vibe", {".vibe/config.toml": _ALIAS.format("above")}, {}, "above"),
+        (
+            "mistral-vibe",
+            {".vibe/config.toml": _ALIAS.format("above")},
+            {".vibe/config.toml": _ALIAS.format("own")},
+            "own",
+        ),
         ("claude-code", {".claude/settings.json": env(ANTHROPIC_MODEL="above")}, {}, ""),
     ],
-    ids=["codex", "codex: both", "claude-code: local", "claude-code: shared"],
+    ids=["codex", "codex: both", "claude-code: local", "vibe", "vibe: both", "claude-code: shared"],
 )
 def test_what_stands_at_the_root_of_the_repository(
     tmp_path: Path, tool: str, above: Mapping[str, str], own: Mapping[str, str], expected: str
@@ -567,6 +604,7 @@ def test_every_shipped_tool_has_rows() -> None:
         "claude-code",
         "codex",
         "cline",
+        "mistral-vibe",
         "config-toml",
         "settings-json",
     }, "those that are parts of a store ask nobody"
