@@ -433,6 +433,7 @@ at_start = ["A"]
 outdone = ["API-Key"]
 runs = ["helper"]
 trims = true
+tolerates = {{ key = " ", address = "\\n" }}
 aliases = {{ x = "key" }}
 timeout_seconds = 30
 """
@@ -447,10 +448,21 @@ timeout_seconds = 30
         at_start=("A",),
         outdone=("api-key",),
         runs=("helper",),
-        trims=True,
+        trims=("",),
+        tolerates_key=" ",
+        tolerates_address="\n",
         aliases={"x": "key"},
         timeout_seconds=30,
     )
+
+
+def test_white_space_is_left_out_by_the_programs_that_are_named() -> None:
+    two = f'{MANIFEST}[trace.a]\nkey = ["k"]\n[trace.b]\nkey = ["k"]\n[request]\n'
+    assert [tool(f"{two}trims = {said}\n").request.trims for said in ("true", "false", '["b"]')] == [
+        *(("a", "b"), (), ("b",)),
+    ]
+    with pytest.raises(TemplateError, match="no program 'c'"):
+        tool(f'{two}trims = ["c"]\n')
 
 
 def test_processes_are_the_tools_commands_and_on_a_desktop_those_that_write_back() -> None:

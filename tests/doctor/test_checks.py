@@ -296,6 +296,22 @@ ROWS: dict[str, dict[str, Row]] = {
         "a no-break space": Row([("key_whitespace", "sure")], settings(key=f"{KEY}\xa0"), says="U+00A0"),
         "only white space": Row([("key_whitespace", "sure")], settings(key="  ")),
         "white space that the tool leaves out": Row(NONE, claude(ANTHROPIC_AUTH_TOKEN=f" {KEY} "), tool="claude-code"),
+        "white space that one program leaves out": Row(NONE, cline(apiKey=f"\n{KEY}\xa0"), tool="cline", reader="cli"),
+        "and another sends": Row(
+            [("key_whitespace", "sure")],
+            cline(apiKey=f"\n{KEY}"),
+            tool="cline",
+            reader="vscode",
+            says="at its beginning",
+        ),
+        "white space that gets lost on the way": Row(NONE, cline(apiKey=f"{KEY}\r\n"), tool="cline", reader="vscode"),
+        "a space that does": Row(NONE, codex(GATEWAY, f'experimental_bearer_token = "{KEY} "\n'), tool="codex"),
+        "a line break that does not": Row(
+            [("key_whitespace", "sure")], codex(GATEWAY, f'experimental_bearer_token = "{KEY}\\n"\n'), tool="codex"
+        ),
+        "nothing but white space that would": Row(
+            [("key_whitespace", "sure")], cline(apiKey=" \n"), tool="cline", reader="vscode"
+        ),
         "Bearer before it": Row([("key_not_a_key", "sure")], settings(key=f"Bearer {KEY}"), says="Bearer"),
         "an address": Row([("key_not_a_key", "sure")], settings(key="https://gw.example/api")),
         "a header": Row([("key_not_a_key", "sure")], settings(key=f"x-api-key: {KEY}")),
@@ -910,6 +926,12 @@ ROWS: dict[str, dict[str, Row]] = {
         ),
         "white space at its end": Row([("url_malformed", "sure")], settings(url=f"{GATEWAY} "), says="white space"),
         "white space that the tool leaves out": Row(NONE, claude(ANTHROPIC_BASE_URL=f"{ROOT} "), tool="claude-code"),
+        "white space that one program leaves out": Row(NONE, cline(baseUrl=f"{GATEWAY}/ "), tool="cline", reader="cli"),
+        "and another asks for": Row(
+            [("url_malformed", "sure")], cline(baseUrl=f"{GATEWAY} "), tool="cline", reader="vscode"
+        ),
+        "a line break that gets lost on the way": Row(NONE, codex(f"{GATEWAY}\\n"), tool="codex"),
+        "a line break behind a slash": Row([("url_malformed", "sure")], codex(f"{GATEWAY}/\\n"), tool="codex"),
         "a number sign at its end": Row([("url_malformed", "sure")], settings(url=f"{GATEWAY}#"), says="ends with #"),
         "a reference": Row([("url_malformed", "sure")], settings(url="${GATEWAY}/v1"), says="reference"),
         "a whole endpoint": Row(

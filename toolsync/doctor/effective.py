@@ -125,8 +125,15 @@ def _credentials(look: Sight) -> Iterator[Credential]:
         if runs is not None:
             yield Credential(question, header, _printed(look, answer, runs), "command", look.where(answer))
             continue
-        value = answer.value.strip() if look.tool.request.trims else answer.value
-        yield Credential(question, header, Secret(value), _kind(look, answer), look.where(answer))
+        yield Credential(question, header, Secret(_sent(look, answer.value)), _kind(look, answer), look.where(answer))
+
+
+def _sent(look: Sight, key: str) -> str:
+    """The key without the white space that the program leaves out, or that gets lost on the way."""
+    request = look.tool.request
+    if look.reader.name in request.trims:
+        return key.strip()
+    return key.rstrip(request.tolerates_key) or key  # nothing but white space is no key
 
 
 def _kind(look: Sight, answer: Answer) -> Literal["literal", "variable", "login"]:

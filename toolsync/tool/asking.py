@@ -26,11 +26,12 @@ def request(tool: str, table: Mapping[str, Any], speaks: Sequence[str], readers:
     """The `[request]` table, filled up with what the dialect says.
 
     Raises:
-        TemplateError: a header or an alias speaks of no question, a reference names no variable, or a place is no path.
+        TemplateError: a header or an alias speaks of no question, `trims` of no program, a reference names no variable,
+            or a place is no path.
     """
     stated, aliases = table.get("headers", {}), table.get("aliases", {})
     _stop_at_unasked(tool, {"headers": stated, "aliases": aliases.values()}, readers)
-    references = tuple(table.get("references", ()))
+    references, tolerates = tuple(table.get("references", ())), table.get("tolerates", {})
     _stop_at_nameless(tool, references)
     environment, runs = tuple(table.get("environment", ())), tuple(table.get("runs", ()))
     for path in (*environment, *runs):
@@ -45,11 +46,23 @@ def request(tool: str, table: Mapping[str, Any], speaks: Sequence[str], readers:
         at_start=tuple(table.get("at_start", ())),
         runs=runs,
         falls_back=table.get("falls_back", False),
-        trims=table.get("trims", False),
+        trims=_trimming(tool, table.get("trims", False), readers),
+        tolerates_key=tolerates.get("key", ""),
+        tolerates_address=tolerates.get("address", ""),
         aliases=aliases,
         timeout_seconds=table.get("timeout_seconds"),
         limit=table.get("limit", ""),
     )
+
+
+def _trimming(tool: str, stated: Any, readers: Sequence[Reader]) -> tuple[str, ...]:
+    names = [reader.name for reader in readers]
+    if isinstance(stated, bool):
+        return tuple(names) if stated else ()
+    for name in stated:
+        if name not in names:
+            raise TemplateError(f"{tool}/tool.toml: request.trims: the trace has no program '{name}'")
+    return tuple(stated)
 
 
 def _stop_at_unasked(tool: str, fields: Mapping[str, Iterable[str]], readers: Sequence[Reader]) -> None:

@@ -137,7 +137,9 @@ class Request:
         at_start: variables that count only where they are set before it starts, not in those tables.
         runs: the places whose value is a command that it runs for the answer.
         falls_back: whether it goes on to the next address of a name where one refuses.
-        trims: whether it leaves out white space around a key.
+        trims: the readers that leave out white space around a key and an address.
+        tolerates_key: white space at a key's end that gets lost on the way.
+        tolerates_address: the same at an address's end.
         aliases: names that stand for what another question is answered with, where they are a model's; "" for none.
         timeout_seconds: how long it waits for an answer where nothing says it; None: nobody knows, or for ever.
         limit: the parameter by which it limits the answer's tokens; "": the dialect's usual one.
@@ -152,7 +154,9 @@ class Request:
     at_start: tuple[str, ...] = ()
     runs: tuple[str, ...] = ()
     falls_back: bool = False
-    trims: bool = False
+    trims: tuple[str, ...] = ()
+    tolerates_key: str = ""
+    tolerates_address: str = ""
     aliases: Mapping[str, str] = field(default_factory=dict)
     timeout_seconds: float | None = None
     limit: str = ""

@@ -27,13 +27,21 @@ def form(look: Look) -> Iterator[Finding]:
             reason = say("address_holds_reference", called=look.called)
         yield _finding(look, "url_malformed", reason)
         return
-    if url[-1:].isspace() and not look.tool.request.trims:
+    if url[-1:].isspace() and not _is_tolerated(look, url):
         yield _finding(look, "url_malformed", say("address_with_white", called=look.called))
         return
     if url.strip()[-1:] in ("?", "#"):
         yield _finding(look, "url_malformed", say("address_with_query", mark=url.strip()[-1], called=look.called))
         return
     yield from _shape(look)
+
+
+def _is_tolerated(look: Look, url: str) -> bool:
+    """Whether the white space at its end does no harm; behind a slash, what gets lost leaves two of them."""
+    if look.reader.name in look.tool.request.trims:
+        return True
+    bare = url.rstrip(look.tool.request.tolerates_address)
+    return not bare[-1:].isspace() and not bare.endswith("/")
 
 
 _ENDPOINT = re.compile(r"(?i)/(chat/completions|completions|responses|messages|embeddings|models)/?$")
