@@ -102,7 +102,7 @@ _CHANGES: Mapping[str, Change] = {
     **dict.fromkeys(
         (
             *("config_wrong_file", "config_drift", "config_incomplete", "project_config_ignored", "gui_env_missing"),
-            *("key_wrong_header", "key_not_approved", "auth_conflict_both_set", "foreign_credential"),
+            *("key_not_approved", "auth_conflict_both_set", "foreign_credential"),
         ),
         setting.again,
     ),
