@@ -514,6 +514,20 @@ def test_a_linked_work_tree_is_looked_at_whole(furnished: Machine) -> None:
     assert [one["shown"] for one in ran.json["data"]["findings"]] == ["~/main/.git/config"]
 
 
+def test_objects_that_are_borrowed_are_not_said_to_be_lost(furnished: Machine) -> None:
+    home = Home(furnished.home)
+    home.repository("lender")
+    home.write("lender/a.txt", KEY)
+    home.git("lender", "add", ".")
+    home.git("lender", "commit", "-q", "-m", "x")
+    home.repository("project")
+    home.write("project/.git/objects/info/alternates", f"{furnished.home}/lender/.git/objects\n")
+    data = _check(furnished)["data"]
+    assert data["findings"] == []
+    reason = "what no commit leads to: it borrows objects from another repository, which may lead to them"
+    assert [one["reason"] for one in data["not_looked_at"]] == [reason]
+
+
 def test_repositories_inside_are_named_and_ignored_settings_are_looked_at(furnished: Machine) -> None:
     home = Home(furnished.home)
     home.repository("project")

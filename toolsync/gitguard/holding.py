@@ -149,6 +149,8 @@ def stranded(git: Git, tree: WorkTree, known: Container[str]) -> list[Entry]:
     Raises:
         GitError: it cannot tell, or takes too long.
     """
+    if (own_folder(git, tree) / "objects/info/alternates").exists():
+        raise GitError("it borrows objects from another repository, which may lead to them")
     options = ("cat-file", "--batch-all-objects", "--unordered", "--batch-check=%(objectname) %(objecttype)")
     said = _text(git.said(*tree.git_options, *options, at=tree.root))
     rows = (line.partition(" ") for line in said.splitlines())

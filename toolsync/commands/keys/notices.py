@@ -50,9 +50,11 @@ def _beside(rotation: Rotation) -> Iterator[Message]:
 def _deleted(rotation: Rotation) -> Iterator[Message]:
     """That copies which somebody has deleted are not made again; or a value is, in a file that is still there."""
     for file in rotation.deleted:
-        tools = " ".join(sorted({layer.tool for layer in file.remembered.layers} if file.remembered else ()))
+        tools = sorted({layer.tool for layer in file.remembered.layers} if file.remembered else ())
         text = f"{shown(rotation.session, file)} was deleted since it was applied, and is not made again"
-        yield Message("warning", text, f"`toolsync apply` makes it again; `toolsync undo {tools}` forgets it.")
+        named = " ".join(f"--tool {tool}" for tool in tools)
+        hint = f"`toolsync apply {named}` makes it again; `toolsync undo {' '.join(tools)}` gives up all that is set there."
+        yield Message("warning", text, hint)
     for file in rotation.files.everything:
         held = {value.path for layer in (file.remembered.layers if file.remembered else ()) for value in layer.values}
         again = [spell(change.path) for change in file.changes if change.before is MISSING and change.secret]
