@@ -52,16 +52,15 @@ def _deleted(rotation: Rotation) -> Iterator[Message]:
     for file in rotation.deleted:
         tools = sorted({layer.tool for layer in file.remembered.layers} if file.remembered else ())
         text = f"{shown(rotation.session, file)} was deleted since it was applied, and is not made again"
-        named = " ".join(f"--tool {tool}" for tool in tools)
-        hint = f"`toolsync apply {named}` makes it again; `toolsync undo {' '.join(tools)}` gives up all that is set there."
+        apply, undo = " ".join(f"--tool {tool}" for tool in tools), " ".join(tools)
+        hint = f"`toolsync apply {apply}` makes it again; `toolsync undo {undo}` gives the tool up."
         yield Message("warning", text, hint)
     for file in rotation.files.everything:
         held = {value.path for layer in (file.remembered.layers if file.remembered else ()) for value in layer.values}
         again = [spell(change.path) for change in file.changes if change.before is MISSING and change.secret]
         for path in (path for path in again if path in held):
-            text = (
-                f"{shown(rotation.session, file)}: {printable(path)} was taken out since it was applied, and comes back"
-            )
+            where = f"{shown(rotation.session, file)}: {printable(path)}"
+            text = f"{where} was taken out since it was applied, and comes back"
             yield Message("warning", text, "The tool is set to the profile, and has no key without it.")
 
 
