@@ -71,7 +71,7 @@ def _general(fix: str, one: Data) -> str:
 
 def _program(one: Data, alike: Sequence[Data], words: Data, excluded: str) -> Iterator[Line]:
     if one["state"] == "healthy":
-        yield Line(f"✓ {one['called']}: {_well(one, words)}", "good")
+        yield Line(f"✓ {one['called']}{words['colon']}{_well(one, words)}", "good")
         yield from (_said(_named(finding, words)) for finding in one["findings"])
     elif one["findings"]:
         yield from _wrong(one, alike, words, excluded)
@@ -88,7 +88,7 @@ def _untold(one: Data, alike: Sequence[Data], words: Data) -> Iterator[Line]:
     is_clients = one["state"] == "problem"
     is_unset = not one["asked"] and (one["unknown"] or one["fix"])
     told = "client" if is_clients else "unset" if is_unset else "inconclusive"
-    yield Line(f"{mark} {one['called']}: {words[told]}", style)
+    yield Line(f"{mark} {one['called']}{words['colon']}{words[told]}", style)
     yield from map(_said, one["asked"][: 0 if is_clients else _MOST_EVIDENCE])
     yield from map(_said, one["unknown"])
     if one["fix"]:
@@ -99,7 +99,7 @@ def _untold(one: Data, alike: Sequence[Data], words: Data) -> Iterator[Line]:
 def _wrong(one: Data, alike: Sequence[Data], words: Data, excluded: str) -> Iterator[Line]:
     mark, style = _MARKS[one["state"]]
     primary, *others = one["findings"]
-    yield Line(f"{mark} {one['called']}: {_named(primary, words)}", style)
+    yield Line(f"{mark} {one['called']}{words['colon']}{_named(primary, words)}", style)
     yield from _finding(primary, words, excluded)
     yield from _same(alike, primary["fix"], words, style)
     for finding in others:
@@ -116,7 +116,7 @@ def _same(alike: Sequence[Data], fix: str, words: Data, style: str) -> Iterator[
     own = dict.fromkeys(command for one in alike if (command := _own_command(one)))
     yield from (_way_out(command) for command in own if command != fix and f"`{command}`" not in fix)
     if alike:
-        yield Line(f"  {words['same']}: {', '.join(other['called'] for other in alike)}", style)
+        yield Line(f"  {words['same']}{words['colon']}{words['comma'].join(other['called'] for other in alike)}", style)
 
 
 def _own_command(one: Data) -> str:
@@ -129,7 +129,8 @@ def _own_command(one: Data) -> str:
 def _further(finding: Data, words: Data, called: str = "") -> Iterator[Line]:
     """A finding beside the primary one; of another program, where it is named."""
     whose = f" ({called})" if called else ""
-    yield Line(f"  {words['also']}{whose}: {_named(finding, words)}", "look" if finding["severity"] != "info" else "")
+    style = "look" if finding["severity"] != "info" else ""
+    yield Line(f"  {words['also']}{whose}{words['colon']}{_named(finding, words)}", style)
     yield from _finding(finding, words)
 
 
@@ -160,7 +161,7 @@ def _named(finding: Data, words: Data) -> str:
 
 def _excluded(one: Data, words: Data, language: Language) -> str:
     titles = [causes.named(slug, language).title for slug in one["ruled_out"][:_MOST_EVIDENCE]]
-    return f"{words['ruled_out']}: {', '.join(titles)}" if titles else ""
+    return f"{words['ruled_out']}{words['colon']}{words['comma'].join(titles)}" if titles else ""
 
 
 def _finding(finding: Data, words: Data, excluded: str = "") -> Iterator[Line]:
@@ -168,7 +169,7 @@ def _finding(finding: Data, words: Data, excluded: str = "") -> Iterator[Line]:
     if len(evidence) > _MOST_EVIDENCE:  # the last lines say what the way out needs
         evidence = [*evidence[: _MOST_EVIDENCE - _LAST], *evidence[-_LAST:]]
     if where is not None and not any(line.startswith(_place(where)) for line in evidence):
-        yield _said(f"{words['where']}: {_place(where)}")
+        yield _said(f"{words['where']}{words['colon']}{_place(where)}")
     yield from map(_said, _once(evidence, words))
     if excluded:
         yield _said(excluded, "dim")
@@ -246,7 +247,7 @@ def _layers(layers: Sequence[Data], all_words: Mapping[str, Data]) -> Iterator[L
     yield from columns(there, (words["layer"], words["file"], words["state"], words["sets"], words["wins"]))
     missing = dict.fromkeys(layer["file"] for layer in layers if layer["state"] == "missing" and layer["file"])
     if missing:
-        yield sentence(f"{states['missing']}: {', '.join(missing)}", "dim", indent=2)
+        yield sentence(f"{states['missing']}{words['colon']}{words['comma'].join(missing)}", "dim", indent=2)
 
 
 def _called(questions: Sequence[str], names: Data) -> str:
