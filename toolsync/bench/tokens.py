@@ -205,7 +205,8 @@ def _chat(data: Mapping[str, Any]) -> _Said:
 def _chat_channel(delta: Mapping[str, Any]) -> Channel:
     if delta.get("content") or delta.get("refusal"):
         return "answer"
-    calls = [call.get("function") for call in delta.get("tool_calls") or () if isinstance(call, dict)]
+    told = delta.get("tool_calls")
+    calls = [call.get("function") for call in told if isinstance(call, dict)] if isinstance(told, list) else []
     calls.append(delta.get("function_call"))  # as it was called before there could be several
     if any(isinstance(call, dict) and (call.get("arguments") or call.get("name")) for call in calls):
         return "answer"
@@ -235,7 +236,7 @@ _RESPONSE_ENDS = frozenset({"response.completed", "response.incomplete", "respon
 
 
 def _response(data: Mapping[str, Any]) -> _Said:
-    kind = data.get("type")
+    kind = _text(data.get("type"))
     if kind in _RESPONSE_ANSWERS:
         return _Said("answer" if data.get("delta") else "")
     if kind in _RESPONSE_THOUGHTS:
