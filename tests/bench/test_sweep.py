@@ -106,6 +106,12 @@ def test_a_rate_by_time_that_is_kept_leaves_out_nothing() -> None:
     assert not any("rate was not kept" in note for note in ran.record.notes)
 
 
+def test_a_rate_by_time_sends_as_many_as_are_asked_for_besides() -> None:
+    ran = _measured(Scripted(lambda _: _WHOLE, 0.01), Load(2, 12, 0.05, 200.0))  # two at once, 40 ms each
+    assert len(ran.record.rungs[0].requests) == 12
+    assert not any("never sent" in note for note in ran.record.notes)
+
+
 def test_what_is_refused_all_along_is_not_asked_for_ever() -> None:
     def answer(_: bytes) -> list[bytes]:
         if len(scripted.requests) == 1:  # the calibration's

@@ -235,13 +235,17 @@ class _Run:
                     await asyncio.sleep(wait_ns / 1e9)
                 is_full = room.locked()
                 await room.acquire()
-                if is_full and self._load.duration_seconds is not None and perf_counter_ns() >= self._end_ns:
-                    # Whatever waits here would go on for as long as the server is too slow.
+                if is_full and self._is_out_of_time():
                     self._sent -= 1
-                    self.unsent = ceil(self._load.duration_seconds * rate) - self._sent
+                    self.unsent = ceil((self._load.duration_seconds or 0) * rate) - self._sent
                     break
                 tasks.create_task(self._one(body, self._sent, intended_ns, room))
                 intended_ns = self.started_ns + round(self._sent / rate * 1e9)
+
+    def _is_out_of_time(self) -> bool:
+        """Whether what waits is more than must be, and would go on for as long as the server is too slow."""
+        is_timed = self._load.duration_seconds is not None
+        return is_timed and self._sent > self._load.count and perf_counter_ns() >= self._end_ns
 
     async def _one(self, body: bytes, number: int, intended_ns: int, room: asyncio.Semaphore) -> None:
         try:
