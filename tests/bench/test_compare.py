@@ -135,6 +135,11 @@ def test_a_refusal_has_no_figures_and_every_reason() -> None:
     ]
 
 
+def test_a_run_held_against_itself_is_called_what_it_is() -> None:
+    told = held(BEFORE, BEFORE, []).messages[0].text
+    assert told == f"the same run: {BEFORE.id} before, {BEFORE.id} after; held against itself, it shows nothing"
+
+
 def test_anyway_marks_every_row() -> None:
     shown = [line.text for line in comparison_lines(compared(OTHER, anyway=True).data)]
     table = [line for line in shown if line.startswith("8 ")]

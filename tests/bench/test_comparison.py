@@ -104,7 +104,7 @@ def test_a_disturbance_that_hits_one_wave_is_no_verdict() -> None:
     after = replace(after, rungs=(replace(hit, requests=(*by_wave[:-8], *slow)),))
     rows = {row.metric.name: row for row in compared(before, after).rows}
     assert rows["ttft_p90"].verdict == "no verdict"
-    assert rows["ttft_p90"].why.startswith("too few requests (24, which tell no more than ")
+    assert rows["ttft_p90"].why.startswith("too few requests (24, alike in each wave: worth ")
     assert rows["ttft_p50"].verdict in ("no difference shown", "no verdict")
 
 

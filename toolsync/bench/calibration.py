@@ -143,7 +143,7 @@ _FAULTS = {
     "empty": "the reply holds not one token",
     "odd": "the reply is no stream of this dialect",
 }
-_HINT = "`toolsync ping` asks the smallest thing; the bench asks for a stream of the length that you gave."
+_HINT = "A short question was answered before it; this one asks for a stream, as long as `--tokens` says."
 _HINTS: Mapping[str, str] = {
     "timeout": "`request.timeout_seconds` in the profile is how long nothing may come; `--tokens` asks for less.",
 }

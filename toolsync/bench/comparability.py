@@ -59,7 +59,7 @@ def _shown(value: Any) -> str:
 
 def _targets(before: Record, after: Record) -> Iterator[Reason]:
     if before.id == after.id:
-        yield Difference("run", before.id, after.id, "both are the same run")
+        yield Difference("run", before.id, after.id, "held against itself, it shows nothing")
     one, other = before.target, after.target
     yield _unless_same("model", one.model, other.model, "another model is another speed")
     if one.answered_model and other.answered_model and one.model == other.model:

@@ -294,7 +294,7 @@ def _quantiles(metric: Metric, pair: Sequence[Sequence[Sequence[Request]]], rand
         values = [value for wave in told for value in wave]
         count = resampling.independent(told, share)
         if count < _FEWEST or round(count * (1 - share), 6) < _BEYOND:
-            together = f", which tell no more than {count}" if count < len(values) else ""
+            together = f", alike in each wave: worth {count}" if count < len(values) else ""
             return (), f"too few requests ({len(values)}{together})"
         drawn.append(resampling.quantiles(values, share, random, count))
     return drawn, ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping
-from dataclasses import replace
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, cast
 
@@ -148,7 +147,4 @@ def figures(exchange: Exchange, dialect: Dialect, source: TokenSource, origin_ns
     """The figures of one exchange, and what its reply says."""
     reply, fault = read(exchange, dialect)
     timing = metrics.Timing(origin_ns, exchange.intended_ns, exchange.t0_ns, exchange.status)
-    found = metrics.request(timing, reply, fault, source)
-    if fault in ("odd", "status"):
-        found = replace(found, ttft_ms=None, ttfo_ms=None, e2e_ms=None)
-    return found, reply
+    return metrics.request(timing, reply, fault, source), reply

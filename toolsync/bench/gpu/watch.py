@@ -26,6 +26,7 @@ _FIRST_SAMPLE_SECONDS = 3.0
 _TICK_SECONDS, _LOOK_SECONDS = 0.5, 0.02
 _ASKED_SECONDS = 15.0
 """How long the first sample may take of a place that somebody named: ssh connects for up to ten."""
+_NOT_IN_TIME = "nothing was seen in time"
 
 
 @frozen
@@ -155,8 +156,8 @@ class Watch:
         if not is_dark and not (self._cache is not None and not self._cache.seen()):
             return ""
         found = self.stop()
-        told = [found.memory.reason] if is_dark else [f"KV-cache use: {found.cache.reason}"]
-        return ": ".join(filter(None, [told[0] or "nothing was seen in time", found.words]))
+        why = found.memory.reason if is_dark else f"KV-cache use: {found.cache.reason or _NOT_IN_TIME}"
+        return ": ".join(filter(None, [why or _NOT_IN_TIME, found.words]))
 
     def _sees_what_is_wanted(self) -> bool:
         """A program's first line is there before those of its other GPUs."""

@@ -129,7 +129,8 @@ def _condition(one: Outcome) -> dict[str, Any]:
 
 def _apart(apart: Sequence[Difference], *, anyway: bool) -> Iterator[Message]:
     for one in apart:
-        text = f"not the same {one.what}: {one.before} before, {one.after} after; {one.why}"
+        word = "the same" if one.before == one.after else "not the same"
+        text = f"{word} {one.what}: {one.before} before, {one.after} after; {one.why}"
         yield Message("warning" if anyway else "problem", text)
     if apart and anyway:
         yield Message("warning", "the two runs are not comparable; every row is marked")
