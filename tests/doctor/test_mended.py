@@ -75,6 +75,7 @@ ROWS: dict[str, tuple[str, Data]] = {
     "a reference as key": ("key_literal_placeholder", _set_to(apiKey="${RELAY_API_KEY}")),
     "white space around the key": ("key_whitespace", _set_to(apiKey=f"{KEY}\n")),
     "another key": ("key_invalid", _set_to(apiKey=OTHER)),
+    "white space behind the address": ("url_malformed", _set_to(baseUrl="http://{main}/v1 ")),
     "an address that is none": ("url_malformed", _set_to(baseUrl="{main}/v1")),
     "no model": ("config_incomplete", _set_to(model="${MODEL}")),
 }

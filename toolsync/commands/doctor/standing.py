@@ -60,6 +60,8 @@ def _is_set(look: Look, cause: str) -> bool:
     if is_about_key(cause) and look.effective.credentials:
         own = look.world.key
         return all(one.kind == "command" or one.value == own for one in look.effective.credentials)
+    if cause == "url_malformed":  # the spelling itself is what is wrong
+        return look.effective.base_url == look.wanted.get("base_url", look.effective.base_url)
     questions = ("base_url",) if cause in OF_ADDRESS else ("base_url", "model")
     return all(
         saying.same(question, getattr(look.effective, question), look.wanted[question])
