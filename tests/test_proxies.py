@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import pytest
@@ -11,71 +12,143 @@ from toolsync import registry
 from toolsync.proxies import Proxies
 
 TOOLS = registry.tools(Path("/nonexistent"))
-CLAUDE, CODEX, CLINE, EDITOR = "claude-code", "codex", "cline/cli", "cline/vscode"
-ALL = (CLAUDE, CODEX, CLINE, EDITOR)
+CLAUDE, OLDER, CODEX, CLINE, EDITOR = "claude-code", "claude-code@2.1.112", "codex", "cline/cli", "cline/vscode"
+ALL = (CLAUDE, OLDER, CODEX, CLINE, EDITOR)
+URL = "http://gw.corp.example:8080/v1"
 
 
 def rules(program: str) -> Proxies:
-    """Those of a program: of a tool that has several, `TOOL/READER`."""
-    tool, _, reader = program.partition("/")
-    return TOOLS[tool].connections[reader].proxies
+    """Those of a program: of a tool that has several, `TOOL/READER`; of a version, `TOOL@VERSION`."""
+    name, _, version = program.partition("@")
+    tool, _, reader = name.partition("/")
+    found = TOOLS[tool].connections[reader]
+    if version:
+        found = next(older for pattern, older in found.older.items() if re.search(pattern, version))
+    return found.proxies
 
 
 Taken = Mapping[str, str]
 """The variable that counts, by program."""
 
+BOTH = (CLAUDE, OLDER)
 VARIABLES: Mapping[str, tuple[Mapping[str, str], Taken, Taken]] = {
-    "upper": ({"HTTP_PROXY": "p"}, dict.fromkeys(ALL, "HTTP_PROXY"), {CLAUDE: "HTTP_PROXY", EDITOR: "HTTP_PROXY"}),
-    "lower": ({"http_proxy": "p"}, dict.fromkeys(ALL, "http_proxy"), {CLAUDE: "http_proxy", EDITOR: "http_proxy"}),
-    "upper, encrypted": ({"HTTPS_PROXY": "p"}, {CLAUDE: "HTTPS_PROXY"}, dict.fromkeys(ALL, "HTTPS_PROXY")),
-    "lower, encrypted": ({"https_proxy": "p"}, {CLAUDE: "https_proxy"}, dict.fromkeys(ALL, "https_proxy")),
-    "all": ({"ALL_PROXY": "p"}, {CODEX: "ALL_PROXY"}, {CODEX: "ALL_PROXY"}),
-    "all, lower": ({"all_proxy": "p"}, {CODEX: "all_proxy"}, {CODEX: "all_proxy"}),
+    "upper": (
+        {"HTTP_PROXY": "p"},
+        dict.fromkeys(ALL, "HTTP_PROXY"),
+        dict.fromkeys((*BOTH, EDITOR), "HTTP_PROXY"),
+    ),
+    "lower": (
+        {"http_proxy": "p"},
+        dict.fromkeys(ALL, "http_proxy"),
+        dict.fromkeys((*BOTH, EDITOR), "http_proxy"),
+    ),
+    "upper, encrypted": (
+        {"HTTPS_PROXY": "p"},
+        dict.fromkeys(BOTH, "HTTPS_PROXY"),
+        dict.fromkeys(ALL, "HTTPS_PROXY"),
+    ),
+    "lower, encrypted": (
+        {"https_proxy": "p"},
+        dict.fromkeys(BOTH, "https_proxy"),
+        dict.fromkeys(ALL, "https_proxy"),
+    ),
+    "all": (
+        {"ALL_PROXY": "p"},
+        dict.fromkeys((CLAUDE, CODEX), "ALL_PROXY"),
+        dict.fromkeys((CLAUDE, CODEX), "ALL_PROXY"),
+    ),
+    "all, both spellings": (
+        {"all_proxy": "p", "ALL_PROXY": "q"},
+        {CLAUDE: "all_proxy", CODEX: "ALL_PROXY"},
+        {CLAUDE: "all_proxy", CODEX: "ALL_PROXY"},
+    ),
     "both spellings": (
         {"http_proxy": "p", "HTTP_PROXY": "q"},
         {**dict.fromkeys(ALL, "http_proxy"), CODEX: "HTTP_PROXY"},
-        {CLAUDE: "http_proxy", EDITOR: "http_proxy"},
+        dict.fromkeys((*BOTH, EDITOR), "http_proxy"),
     ),
     "both schemes": (
         {"HTTP_PROXY": "p", "https_proxy": "q"},
-        {**dict.fromkeys(ALL, "HTTP_PROXY"), CLAUDE: "https_proxy"},
+        {**dict.fromkeys(ALL, "HTTP_PROXY"), **dict.fromkeys(BOTH, "https_proxy")},
         dict.fromkeys(ALL, "https_proxy"),
     ),
     "all beside one": (
         {"ALL_PROXY": "p", "HTTP_PROXY": "q"},
         dict.fromkeys(ALL, "HTTP_PROXY"),
-        {CLAUDE: "HTTP_PROXY", CODEX: "ALL_PROXY", EDITOR: "HTTP_PROXY"},
+        {**dict.fromkeys((*BOTH, EDITOR), "HTTP_PROXY"), CODEX: "ALL_PROXY"},
     ),
     "lower is empty": (
         {"http_proxy": "", "HTTP_PROXY": "q"},
-        {CLAUDE: "HTTP_PROXY", CODEX: "HTTP_PROXY", CLINE: "HTTP_PROXY"},
-        {CLAUDE: "HTTP_PROXY"},
+        dict.fromkeys((*BOTH, CODEX, CLINE), "HTTP_PROXY"),
+        dict.fromkeys(BOTH, "HTTP_PROXY"),
     ),
     "upper is empty": (
         {"HTTP_PROXY": "", "http_proxy": "q"},
-        {CLAUDE: "http_proxy", CLINE: "http_proxy", EDITOR: "http_proxy"},
-        {CLAUDE: "http_proxy", EDITOR: "http_proxy"},
+        dict.fromkeys((*BOTH, CLINE, EDITOR), "http_proxy"),
+        dict.fromkeys((*BOTH, EDITOR), "http_proxy"),
     ),
 }
 
 
 @pytest.mark.parametrize(("environ", "plain", "encrypted"), VARIABLES.values(), ids=VARIABLES)
 def test_each_program_reads_variables_of_its_own(environ: Mapping[str, str], plain: Taken, encrypted: Taken) -> None:
-    for url, taken in (("http://gw.example/v1", plain), ("https://gw.example/v1", encrypted)):
+    for url, taken in ((URL, plain), (URL.replace("http:", "https:"), encrypted)):
         assert {program: found for program in ALL if (found := rules(program).variable(environ, url))} == taken
 
 
-SPARED: Mapping[str, tuple[Mapping[str, str], Taken]] = {
+LISTS: Mapping[str, tuple[Mapping[str, str], Taken]] = {
     "one": ({"NO_PROXY": "x"}, dict.fromkeys(ALL, "NO_PROXY")),
     "both": (
         {"NO_PROXY": "x", "no_proxy": "y"},
-        {CLAUDE: "NO_PROXY", CODEX: "NO_PROXY", CLINE: "no_proxy", EDITOR: "no_proxy"},
+        {**dict.fromkeys(ALL, "no_proxy"), **dict.fromkeys((OLDER, CODEX), "NO_PROXY")},
     ),
-    "lower is empty": ({"NO_PROXY": "x", "no_proxy": ""}, dict.fromkeys((CLAUDE, CODEX, CLINE), "NO_PROXY")),
-    "upper is empty": ({"NO_PROXY": "", "no_proxy": "x"}, dict.fromkeys((CLAUDE, CLINE, EDITOR), "no_proxy")),
+    "lower is empty": ({"NO_PROXY": "x", "no_proxy": ""}, dict.fromkeys((*BOTH, CODEX, CLINE), "NO_PROXY")),
+    "upper is empty": ({"NO_PROXY": "", "no_proxy": "x"}, dict.fromkeys((*BOTH, CLINE, EDITOR), "no_proxy")),
 }
 
 
-@pytest.mark.parametrize(("environ", "taken"), SPARED.values(), ids=SPARED)
+@pytest.mark.parametrize(("environ", "taken"), LISTS.values(), ids=LISTS)
 def test_each_program_reads_one_list_of_hosts(environ: Mapping[str, str], taken: Taken) -> None:
     assert {program: found for program in ALL if (found := rules(program).sparing(environ))} == taken
+
+
+NAME, APEX, ADDRESS, SIX = URL, "http://corp.example:8080", "http://127.0.0.1:8080", "http://[::1]:8080"
+SPARED: Mapping[tuple[str, str], Collection[str]] = {
+    (NAME, "gw.corp.example"): ALL,
+    (NAME, "GW.Corp.Example"): ALL,
+    (NAME, "x, gw.corp.example"): ALL,
+    (NAME, "x gw.corp.example"): (CLAUDE, OLDER, EDITOR),
+    (NAME, ".corp.example"): ALL,
+    (NAME, "corp.example"): (CLAUDE, CODEX, CLINE),
+    (NAME, "*.corp.example"): (CLAUDE, OLDER, EDITOR),
+    (NAME, "rp.example"): (),
+    (NAME, "gw.corp.*"): (),
+    (NAME, "*"): ALL,
+    (NAME, "x,*"): ALL,
+    (NAME, "gw.corp.example:8080"): (CLAUDE, OLDER, CLINE, EDITOR),
+    (NAME, "gw.corp.example:1"): (),
+    (NAME, ".corp.example:8080"): (CLAUDE, OLDER, EDITOR),
+    (NAME, "corp.example:8080"): (CLAUDE,),
+    (APEX, ".corp.example"): (CLAUDE, CODEX, CLINE),
+    (APEX, "*.corp.example"): (CLAUDE,),
+    (ADDRESS, "127.0.0.1"): ALL,
+    (ADDRESS, "127.0.0.0/8"): (CLAUDE, CODEX),
+    (ADDRESS, "127.0.0.1:8080"): (CLAUDE, OLDER, CLINE, EDITOR),
+    (ADDRESS, ".local 127.0.0.1"): (CLAUDE, OLDER, EDITOR),
+    (ADDRESS, "*"): (CLAUDE, OLDER, CLINE, EDITOR),
+    (ADDRESS, ".0.0.1"): (OLDER, CLINE, EDITOR),
+    (ADDRESS, "0.0.1"): (CLINE,),
+    (ADDRESS, "127.*"): (),
+    (ADDRESS, "*.0.0.1"): (OLDER, EDITOR),
+    (ADDRESS, "localhost"): (),
+    (SIX, "::1"): (CLAUDE, CODEX),
+    (SIX, "[::1]"): (CLAUDE, OLDER, CLINE, EDITOR),
+    (SIX, "[::1]:8080"): (CLAUDE, OLDER, CLINE, EDITOR),
+    (SIX, "::/0"): (CLAUDE, CODEX),
+    (SIX, "*"): (CLAUDE, OLDER, CLINE, EDITOR),
+}
+
+
+@pytest.mark.parametrize(("asked", "programs"), SPARED.items(), ids=[f"{url} {hosts}" for url, hosts in SPARED])
+def test_each_program_reads_the_list_of_hosts_in_its_own_way(asked: tuple[str, str], programs: Collection[str]) -> None:
+    assert [program for program in ALL if rules(program).spares(*asked)] == [*programs]

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal
+from typing import Literal, get_args
 from urllib.parse import urlsplit
 
 from toolsync.value import frozen
 
 Form = Literal[
-    "spaces", "ports", "domain_ports", "networks", "subdomains", "wildcards", "apex", "addresses", "bare", "brackets"
-]
-
-FORMS: tuple[Form, ...] = (
     "spaces",
     "ports",
     "domain_ports",
@@ -22,9 +18,12 @@ FORMS: tuple[Form, ...] = (
     "wildcards",
     "apex",
     "addresses",
+    "ends",
     "bare",
     "brackets",
-)
+]
+
+FORMS: tuple[Form, ...] = get_args(Form)
 """How hosts may be spelled that are reached straight, beside what every program reads: a name, `.corp.example`, `*`.
 
 - `spaces`: white space parts them, as a comma does
@@ -33,7 +32,7 @@ FORMS: tuple[Form, ...] = (
 - `subdomains`: `corp.example` is all below it too
 - `wildcards`: `*.corp.example` is all below it
 - `apex`: `.corp.example` and `*.corp.example` are `corp.example` too
-- `addresses`: what is for many names, `*` and `.0.0.1`, is for addresses too
+- `addresses`: `*` is for addresses too; `ends`: what is for many names is, `.0.0.1`
 - `bare`, `brackets`: an IPv6 address stands as `::1`, as `[::1]`
 """
 
@@ -113,13 +112,13 @@ class Proxies:
 
     def _is_below(self, name: str, host: str) -> bool:
         """Whether the name is for many, of which the host is one."""
-        if name.startswith("*"):
+        if name.startswith("*."):
             if "wildcards" not in self.forms:
                 return False
             name = name[1:]
         elif not name.startswith(".") and "subdomains" not in self.forms:
             return False
-        if _address(host) is not None and "addresses" not in self.forms:
+        if _address(host) is not None and "ends" not in self.forms:
             return False
         domain = name.removeprefix(".")
         return host.endswith(f".{domain}") or (host == domain and (name == domain or "apex" in self.forms))

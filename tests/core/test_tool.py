@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,9 @@ from toolsync import document, resources
 from toolsync.errors import TemplateError
 from toolsync.facts import RAW_KEY_FACTS
 from toolsync.overlay import check, facts_named
+from toolsync.proxies import Proxies
 from toolsync.registry import is_installed, named, tools
-from toolsync.tool import Layer, Processes, Reader, Request, Slot, Tool, read_tool, slot
+from toolsync.tool import Connection, Layer, Processes, Reader, Request, Slot, Tool, read_tool, slot
 
 SHIPPED = sorted(path for path in (resources.folder("templates") / "tools").iterdir() if path.is_dir())
 ALL = tools(Path("/nonexistent"))
@@ -463,6 +465,35 @@ def test_white_space_is_left_out_by_the_programs_that_are_named() -> None:
     ]
     with pytest.raises(TemplateError, match="no program 'c'"):
         tool(f'{two}trims = ["c"]\n')
+
+
+def test_a_connection_is_as_the_table_says_and_an_older_version_differs_in_what_it_says() -> None:
+    manifest = """[connection]
+http_proxy = ["A"]
+https_proxy = ["B"]
+no_proxy = ["C"]
+no_proxy_forms = ["ports"]
+proxies = ["http", ""]
+empty_hides = true
+certificates = ["D"]
+unchecked = ["E=0=1"]
+[[connection.older]]
+version = "^1"
+certificates = []
+"""
+    one = tool(f"{MANIFEST}{manifest}").connections[""]
+    expected = Connection(
+        Proxies(("A",), ("B",), ("C",), ("ports",), ("http", ""), empty_hides=True), ("D",), {"E": "0=1"}
+    )
+    assert one == replace(expected, older={"^1": replace(expected, certificates=())})
+    assert tool(MANIFEST).connections == {"": Connection()}
+
+
+def test_a_connection_is_that_of_a_program_that_the_trace_knows() -> None:
+    two = f'{MANIFEST}[trace.a]\nkey = ["k"]\n[trace.b]\nkey = ["k"]\n[connection.a]\ncertificates = ["A"]\n'
+    assert tool(two).connections == {"a": Connection(certificates=("A",)), "b": Connection()}
+    with pytest.raises(TemplateError, match=r"connection\.c: the trace has no such program"):
+        tool(f"{two}[connection.c]\n")
 
 
 def test_processes_are_the_tools_commands_and_on_a_desktop_those_that_write_back() -> None:

@@ -16,6 +16,7 @@ from toolsync.probe import port
 from toolsync.probe.encryption import speaks_tls
 from toolsync.probe.network import Network
 from toolsync.probe.way import way
+from toolsync.proxies import Proxies
 
 V6, V4 = "2001:db8::1", "192.0.2.1"
 TRIES: dict[str, tuple[str, dict[str, str], list[tuple[str, bool]]]] = {
@@ -81,6 +82,9 @@ PROXIES = {
     "a name that is too long": ("http://{plain}/v1", f"http://{'x' * 300}:1", "proxy_bad_scheme"),
     "half a bracket": ("http://{plain}/v1", "http://[::1", "proxy_bad_scheme"),
     "a tunnel that wants a password": ("https://{plain}/v1", "http://{locked}", "proxy_auth_required"),
+    "SOCKS, that nobody here speaks": ("http://{plain}/v1", "socks5h://{forward}", "inconclusive"),
+    "SOCKS, and nobody there": ("http://{plain}/v1", "socks5://{closed}", "proxy_unreachable"),
+    "no scheme": ("http://{plain}/v1", "{forward}", "proxy_bad_scheme"),
     "a tunnel to a plain port": ("https://{plain}/v1", "http://{forward}", "scheme_mismatch"),
 }
 
@@ -148,3 +152,25 @@ def test_a_file_of_certificates_that_cannot_be_read_is_said_where_it_matters(
     assert gone.end is not None
     assert gone.end.cause == "tls_untrusted_ca"
     assert gone.unread_bundle.endswith("none.pem")
+
+
+@pytest.mark.parametrize(
+    ("proxy", "schemes", "expected"),
+    [
+        ("socks5://{forward}", ("http", "https"), "proxy_bad_scheme"),
+        ("socks5://{closed}", ("http", "https"), "proxy_bad_scheme"),
+        ("{forward}", ("http", ""), ""),
+    ],
+)
+def test_a_proxy_is_one_where_the_program_knows_its_kind(
+    ports: dict[str, str], proxy: str, schemes: tuple[str, ...], expected: str
+) -> None:
+    network = Network(proxy=proxy.format(**ports), rules=Proxies(schemes=schemes))
+    gone = way(f"http://{ports['plain']}/v1", network)
+    assert (gone.end.cause if gone.end else "") == expected
+
+
+def test_what_checks_no_certificate_gets_through_where_we_do_not(ports: dict[str, str]) -> None:
+    gone = way(f"https://{ports['secret']}/v1", Network(unchecked="NODE_TLS_REJECT_UNAUTHORIZED"))
+    assert gone.end is not None
+    assert gone.end.cause == "tls_unchecked"

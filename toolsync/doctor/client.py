@@ -53,10 +53,15 @@ class Outcome:
 
 
 def program(client: Client, environ: Mapping[str, str]) -> Path | None:
-    """The client's program on PATH; a folder there that is no absolute one is that of another working directory."""
+    """The client's program on PATH."""
+    return found(client.command[0], environ)
+
+
+def found(command: str, environ: Mapping[str, str]) -> Path | None:
+    """A program on PATH; a folder there that is no absolute one is that of another working directory."""
     folders = [folder for folder in environ.get("PATH", os.defpath).split(os.pathsep) if Path(folder).is_absolute()]
-    found = shutil.which(client.command[0], path=os.pathsep.join(folders))
-    return Path(found) if found else None
+    file = shutil.which(command, path=os.pathsep.join(folders))
+    return Path(file) if file else None
 
 
 def version(file: Path, environ: Mapping[str, str]) -> str:

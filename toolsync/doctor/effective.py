@@ -16,7 +16,7 @@ from toolsync.document import data as _data
 from toolsync.document.keypath import spell
 from toolsync.masking import Secret, holds_key_shape, looks_secret
 from toolsync.probe.network import Network
-from toolsync.tool import slot
+from toolsync.tool import Connection, slot
 from toolsync.tool.stated import stated
 from toolsync.trace import CREDENTIALS, HEADERS, Answer, keyed_headers, path_of
 from toolsync.value import frozen
@@ -72,11 +72,31 @@ def _hide(url: str) -> None:
 
 
 def _network(look: Sight, base_url: str) -> Network:
-    """Its own way to the gateway, by the variables that it reads for that."""
+    """Its own way to the gateway, by the variables that it reads for that; an older version may read others."""
     own = look.tool.connections[look.reader.name]
-    network = Network.of({}, look.environ, base_url, own.certificates, own.proxies)
-    is_said = [name for name, value in own.unchecked.items() if look.environ.get(name) == value]
-    return replace(network, unchecked=is_said[0]) if is_said else network
+    network = _by(own, look, base_url)
+    for version, older in own.older.items():
+        other = _by(older, look, base_url)
+        if _differ(network, other, base_url) and any(
+            re.search(version, look.world.version(command)) for command in look.tool.commands[:1]
+        ):
+            return other
+    return network
+
+
+def _by(connection: Connection, look: Sight, base_url: str) -> Network:
+    network = Network.of({}, look.environ, base_url, connection.certificates, connection.proxies)
+    unchecked = [name for name, value in connection.unchecked.items() if look.environ.get(name) == value]
+    return replace(network, unchecked=unchecked[0]) if unchecked else network
+
+
+def _differ(one: Network, other: Network, url: str) -> bool:
+    """Whether they are two ways to `url`; certificates count where something is encrypted."""
+    proxies = (one.proxy_for(url), other.proxy_for(url))
+    is_secret = any((each or "").lower().startswith("https:") for each in (url, *proxies))
+    return proxies[0] != proxies[1] or (
+        is_secret and (one.ca_bundle, one.unchecked) != (other.ca_bundle, other.unchecked)
+    )
 
 
 def _on_the_way(look: Sight, network: Network, base_url: str) -> Iterator[tuple[str, Where]]:

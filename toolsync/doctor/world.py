@@ -46,6 +46,7 @@ class World:
 
     def __post_init__(self) -> None:
         self._printed: dict[tuple[str, ...], Printed] = {}
+        self._versions: dict[str, str] = {}
 
     @cached_property
     def memory(self) -> Memory:
@@ -131,6 +132,16 @@ class World:
         if command.words not in self._printed:
             self._printed[command.words] = printed(command, environ, self._folder)
         return self._printed[command.words]
+
+    def version(self, command: str) -> str:
+        """What the program says when it is asked for its version; "" where it is not there, or says nothing."""
+        from toolsync.doctor.client import found, version
+
+        if command not in self._versions:
+            environ = self.session.places.environ
+            file = found(command, environ)
+            self._versions[command] = version(file, environ) if file is not None else ""
+        return self._versions[command]
 
     @property
     def _folder(self) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from toolsync.document.keypath import parse as parse_path
@@ -100,18 +101,27 @@ def connections(tool: str, table: Mapping[str, Any], readers: Sequence[Reader]) 
     Raises:
         TemplateError: it speaks of a program that the trace does not know.
     """
-    any_ = Proxies()
     for name, own in _by_reader(tool, "connection", table, readers):
-        proxies = Proxies(
-            http=tuple(own.get("http_proxy", any_.http)),
-            https=tuple(own.get("https_proxy", any_.https)),
-            straight=tuple(own.get("no_proxy", any_.straight)),
-            forms=tuple(own.get("no_proxy_forms", any_.forms)),
-            schemes=tuple(own.get("proxies", any_.schemes)),
-            empty_hides=own.get("empty_hides", False),
-        )
-        unchecked = dict(text.split("=", 1) for text in own.get("unchecked", ()))
-        yield name, Connection(proxies, tuple(own.get("certificates", ())), unchecked)
+        older = {each["version"]: _connection({**own, **each}) for each in own.get("older", ())}
+        yield name, replace(_connection(own), older=older)
+
+
+_ANY = Proxies()
+
+
+def _connection(table: Mapping[str, Any]) -> Connection:
+    return Connection(
+        Proxies(
+            http=tuple(table.get("http_proxy", _ANY.http)),
+            https=tuple(table.get("https_proxy", _ANY.https)),
+            straight=tuple(table.get("no_proxy", _ANY.straight)),
+            forms=tuple(table.get("no_proxy_forms", _ANY.forms)),
+            schemes=tuple(table.get("proxies", _ANY.schemes)),
+            empty_hides=table.get("empty_hides", False),
+        ),
+        certificates=tuple(table.get("certificates", ())),
+        unchecked=dict(text.split("=", 1) for text in table.get("unchecked", ())),
+    )
 
 
 def _by_reader(

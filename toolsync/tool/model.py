@@ -170,11 +170,13 @@ class Connection:
         proxies: by which proxy.
         certificates: variables that name a file of certificates which it trusts beside the usual ones, best first.
         unchecked: variables by whose value it checks no certificate.
+        older: the same of older versions, by what `PROGRAM --version` must match.
     """
 
     proxies: Proxies = field(default_factory=Proxies)
     certificates: tuple[str, ...] = ()
     unchecked: Mapping[str, str] = field(default_factory=dict)
+    older: Mapping[str, Connection] = field(default_factory=dict)
 
 
 @frozen
