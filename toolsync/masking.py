@@ -115,10 +115,13 @@ def looks_secret(name: str) -> bool:
 
 
 _KEY_SHAPE = re.compile(
-    r"(?<![A-Za-z0-9])(?:(?:sk|pk|rk|gsk|hf|xai|nvapi|ghp|gho|glpat|tvly)[-_]|AIza|AKIA|eyJ)(?=\S*\d)[A-Za-z0-9_.-]{16,}"
+    r"(?<![A-Za-z0-9])(?:"
+    r"(?:(?:sk|pk|rk|gsk|csk|hf|fw|r8|xai|nvapi|pplx|npm|gh[pousr]|github_pat|tgp_v1|xapp|xox[abeprs]|glpat|tvly)[-_]"
+    r"|AIza|AKIA|eyJ)(?=\S*\d)[A-Za-z0-9_.-]{16,}"
+    r"|(?:sk-[a-z]{48}|hf_[A-Za-z]{34}|A[KS]IA[A-Z2-7]{16}|[0-9a-f]{32}\.[A-Za-z0-9]{16})(?![A-Za-z0-9_-]))"
 )
-"""What the keys of OpenAI, Anthropic, most relays, Groq, Hugging Face, xAI, NVIDIA, GitHub, GitLab, Google, AWS look
-like by their published prefixes; and JSON Web Tokens."""
+"""What the keys of providers look like by their published prefixes, and the few that have neither those nor digits
+(SiliconFlow, Hugging Face, AWS, Zhipu); and JSON Web Tokens. `templates/leaks` says it more closely, and of files."""
 
 
 def holds_key_shape(text: str) -> bool:

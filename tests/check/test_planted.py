@@ -14,6 +14,7 @@ from tests.check.planted import HEADER, LEAKS, LOOKALIKES, REPLACED, SHAPED, Lea
 from tests.keys import MARK
 from toolsync.commands.leaks.sought import shapes
 from toolsync.leaks import Finder
+from toolsync.masking import mask_key_shapes
 
 
 def _row(one: Mapping[str, Any]) -> tuple[object, ...]:
@@ -76,3 +77,8 @@ def test_what_looks_like_a_key_is_none(text: str) -> None:
 def test_every_shape_is_found_in_what_stands_around_it(name: str, key: str, around: str) -> None:
     hits = Finder((), shapes(), time.time()).hits(around.format(key).encode())
     assert [(hit.secret.name, hit.value) for hit in hits] == [(name, key)]
+
+
+@pytest.mark.parametrize("key", SHAPED.values(), ids=SHAPED)
+def test_every_shape_is_masked_in_what_is_said(key: str) -> None:
+    assert mask_key_shapes(f"there is no profile '{key}'; try again") == "there is no profile '***'; try again"

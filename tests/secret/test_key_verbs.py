@@ -38,7 +38,19 @@ def test_what_cannot_be_a_key_is_not_stored(tmp_path: Path, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["", "a b", "../x", "[red]x[/red]", "\x1b[31m", KEY, "sk-ant-api03-x", "x" * 65, "a/b="]
+    "name",
+    [
+        "",
+        "a b",
+        "../x",
+        "[red]x[/red]",
+        "\x1b[31m",
+        KEY,
+        "sk-ant-api03-x",
+        "x" * 65,
+        "a/b=",
+        "csk-0123456789abcdefghij",
+    ],
 )
 def test_what_is_no_name_may_be_a_key_and_is_not_shown(tmp_path: Path, name: str) -> None:
     for verb in (

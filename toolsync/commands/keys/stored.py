@@ -8,7 +8,7 @@ from pathlib import Path
 
 from toolsync.errors import PlanRefusedError, UsageError
 from toolsync.keyref import REFERENCE
-from toolsync.masking import on_one_line
+from toolsync.masking import holds_key_shape, on_one_line
 from toolsync.profile import NAME, KeyRef, Profile
 from toolsync.secret import former
 from toolsync.secret.index import forget, known_names, record
@@ -163,7 +163,7 @@ def checked_name(name: str) -> str:
         UsageError: it is none; it is not shown then: people paste the key itself here.
     """
     name = name.removeprefix("keyring:")
-    if not NAME.fullmatch(name) or _LOOKS_LIKE_A_KEY.fullmatch(name):
+    if not NAME.fullmatch(name) or _LOOKS_LIKE_A_KEY.fullmatch(name) or holds_key_shape(name):
         raise UsageError(
             "that is no name for a key",
             hint="A name has letters, digits, '.', '_' and '-'; the key itself never stands on the command line.",
