@@ -514,6 +514,16 @@ def test_a_linked_work_tree_is_looked_at_whole(furnished: Machine) -> None:
     assert [one["shown"] for one in ran.json["data"]["findings"]] == ["~/main/.git/config"]
 
 
+def test_where_a_link_leads_is_looked_at_as_git_holds_it(furnished: Machine) -> None:
+    home = Home(furnished.home)
+    home.repository("project")
+    (furnished.project / "link").symlink_to(KEY)
+    home.git("project", "add", ".")
+    assert furnished.toolsync("check", "--staged").code == 1
+    (found,) = _check(furnished)["data"]["findings"]
+    assert (found["shown"], found["inside"], found["exposed"]) == ("~/project/link", "index", ["tracked"])
+
+
 def test_objects_that_are_borrowed_are_not_said_to_be_lost(furnished: Machine) -> None:
     home = Home(furnished.home)
     home.repository("lender")

@@ -14,8 +14,8 @@ from toolsync.gitguard.git import Git, found
 from toolsync.gitguard.repository import WorkTree
 from toolsync.value import frozen
 
-_REGULAR = "100"
-"""How the mode of a file begins; links and submodules have others."""
+_TEXTS = ("100", "120")
+"""How the modes of files begin, and of links, which hold where they lead; submodules have another."""
 
 _SUBMODULE = "160000"
 
@@ -44,7 +44,7 @@ def index(git: Git, tree: WorkTree) -> Index:
     """
     said = _text(git.said(*tree.git_options, "ls-files", "-s", "-z", "--full-name", at=tree.root))
     rows = [row.partition("\t") for row in said.split("\0") if row]
-    files = [Entry(name, about.split()[1]) for about, _, name in rows if about.startswith(_REGULAR)]
+    files = [Entry(name, about.split()[1]) for about, _, name in rows if about.startswith(_TEXTS)]
     return Index(files, [name for about, _, name in rows if about.startswith(_SUBMODULE)])
 
 
@@ -107,7 +107,7 @@ def staged(git: Git, tree: WorkTree) -> list[Entry]:
     options = ("diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev", "--diff-filter=d", "HEAD", "--")
     fields = _text(git.said(*tree.git_options, *options, at=tree.root)).split("\0")
     pairs = zip(fields[::2], fields[1::2], strict=False)
-    return [Entry(name, about.split()[3]) for about, name in pairs if about.split()[1].startswith(_REGULAR)]
+    return [Entry(name, about.split()[3]) for about, name in pairs if about.split()[1].startswith(_TEXTS)]
 
 
 @frozen
