@@ -17,6 +17,7 @@ from toolsync.bench.exchange import Exchange, Sender
 from toolsync.bench.record import Client, Request
 from toolsync.bench.run import Ran, Wish, make_room, measure, target
 from toolsync.bench.sweep import Load, _Run, _Watch
+from toolsync.bench.transport import StampingTransport
 from toolsync.probe.network import Network
 
 _WHOLE = streamed(TEXT, LAST, usage(2), DONE)
@@ -339,6 +340,21 @@ def test_the_record_says_what_measured_and_whom() -> None:
     assert client.versions.keys() >= {"httpx", "httptools"}
     assert ran.record.connect_ms is not None
     assert any("Closed loop" in note for note in ran.record.notes)
+
+
+def test_to_open_a_connection_takes_as_long_as_for_the_one_that_waits_for_no_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    opened: list[StampingTransport] = []
+
+    def transport(wish: Wish) -> StampingTransport:
+        opened.append(StampingTransport(None, wish.network.connect_seconds, wish.network.read_seconds))
+        return opened[0]
+
+    monkeypatch.setattr("toolsync.bench.run._transport", transport)
+    ran = _measured(Scripted(lambda _: _WHOLE, 0.0), Load(16, 16))
+    assert len(opened[0].connects_ms) == 16
+    assert ran.record.connect_ms == pytest.approx(min(opened[0].connects_ms), abs=1e-4)
 
 
 def test_connections_that_the_server_closes_are_told_of() -> None:

@@ -250,7 +250,7 @@ class Record:
         target: who was measured.
         parameters: what was asked.
         token_source: who counted the tokens.
-        connect_ms: to open a connection, TLS included; None where a proxy's was used.
+        connect_ms: to open a connection, TLS included, at least; None where a proxy's was used.
         rungs: that were finished, in the ladder's order.
         ladder: the concurrencies that were asked for.
         gpu: where GPU memory was read.

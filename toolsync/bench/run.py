@@ -9,9 +9,9 @@ import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
-from statistics import median
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
@@ -147,21 +147,32 @@ async def _measured(
             is_interrupted = True
     finally:
         await sender.close()
-    record = Record(
+    begun = _begun(wish, found, _environment(wish, transport, loop), started)
+    notes = tuple(_notes(wish, found, transport, sweep, rungs))
+    record = replace(begun, connect_ms=_connect_ms(transport), rungs=tuple(rungs), notes=notes)
+    return Ran(record, sweep.failures, is_interrupted)
+
+
+def _begun(wish: Wish, found: Calibrated, environment: Environment, started: datetime) -> Record:
+    """The record before its first rung."""
+    return Record(
         id=f"{started:%Y%m%dT%H%M%SZ}-{secrets.token_hex(2)}",
         started=started.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         toolsync=__version__,
         label=wish.label,
-        environment=_environment(wish, transport, loop),
+        environment=environment,
         target=target(wish, found.model),
         parameters=_parameters(wish, found),
         token_source=found.source,
-        connect_ms=round(median(transport.connects_ms), 4) if transport.connects_ms else None,
+        connect_ms=None,
         ladder=tuple(load.concurrency for load in wish.ladder),
-        rungs=tuple(rungs),
-        notes=tuple(_notes(wish, found, transport, sweep, rungs)),
+        rungs=(),
     )
-    return Ran(record, sweep.failures, is_interrupted)
+
+
+def _connect_ms(transport: StampingTransport | ProxiedTransport) -> float | None:
+    """The least: most are opened side by side as a rung warms up, and wait for each other in this process."""
+    return round(min(transport.connects_ms), 4) if transport.connects_ms else None
 
 
 def _transport(wish: Wish) -> StampingTransport | ProxiedTransport:

@@ -53,7 +53,7 @@ def about(run: Mapping[str, Any]) -> Iterator[str]:
     held = ", ".join(asked["accepted"]) or "nothing"
     refused = f"; not taken: {', '.join(asked['refused'])}" if asked["refused"] else ""
     yield f"Output held by {held}{refused}. Tokens counted by {_SOURCES[run['token_source']]}."
-    opened = f"; a connection takes {run['connect_ms']:.1f} ms to open" if run["connect_ms"] is not None else ""
+    opened = f"; opening a connection takes {run['connect_ms']:.1f} ms or more" if run["connect_ms"] is not None else ""
     yield f"Client: {_TRANSPORTS[client['transport']]}, {client['loop']}, Python {client['python']}{opened}."
 
 
