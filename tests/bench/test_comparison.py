@@ -144,7 +144,7 @@ def few(count: int, **more: Any) -> Record:
         ),
         pytest.param(few(10), few(10, tpot_ms=0.0), "tpot_p50", "", id="zero-after"),
         pytest.param(few(10, tpot_ms=0.0), few(10), "tpot_p50", "it was 0 before", id="zero-before"),
-        pytest.param(few(10), few(10), "peak_memory", "not sampled in both runs", id="memory-unknown"),
+        pytest.param(few(10), few(10), "peak_memory", "sampled in neither run", id="memory-unknown"),
     ],
 )
 def test_why_there_is_no_verdict(before: Record, after: Record, name: str, why: str) -> None:

@@ -15,7 +15,7 @@ from typing import Literal
 
 from toolsync.bench import resampling
 from toolsync.bench.gpu import peak_mib, serving
-from toolsync.bench.metrics import summary
+from toolsync.bench.metrics import Summary, summary
 from toolsync.bench.record import Record, Request, Rung
 from toolsync.value import frozen
 
@@ -189,8 +189,9 @@ class _Drawn:
 
 def _rows(before: Rung, after: Rung, seed: str, *, is_closed: bool) -> Iterator[_Drawn]:
     why = _unfit(before, after) or ("" if is_closed else _late(before, after))
+    told = summary(before, 1), summary(after, 1)
     for metric in METRICS:
-        known = _value(metric, before), _value(metric, after)
+        known = _value(metric, before, told[0]), _value(metric, after, told[1])
         if metric.name == "ttft_p99" and None in known:  # hidden below a hundred requests, as everywhere
             continue
         row = Row(before.concurrency, metric, *known, _change(*known))
@@ -233,14 +234,14 @@ def _change(before: float | None, after: float | None) -> float | None:
 def _unknown(metric: Metric, before: Rung, after: Rung, known: tuple[float | None, float | None]) -> str:
     if metric.name == "peak_memory":
         rung = before if known[0] is None else after
-        return next((one.why for one in rung.gpus if one.why), "not sampled in both runs")
+        unsampled = "sampled in neither run" if known == (None, None) else "sampled in one run alone"
+        return next((one.why for one in rung.gpus if one.why), unsampled)
     return "unknown in one of the runs" if None in known else "it was 0 before"
 
 
-def _value(metric: Metric, rung: Rung) -> float | None:
+def _value(metric: Metric, rung: Rung, told: Summary) -> float | None:
     if metric.name == "peak_memory":
         return peak_mib(rung)
-    told = summary(rung, 1)
     return {
         "ttft_p50": told.ttft_ms.p50,
         "ttft_p90": told.ttft_ms.p90,
