@@ -24,7 +24,7 @@ from toolsync.value import frozen
 if TYPE_CHECKING:  # the client costs many starts of the interpreter: it is imported where something is measured
     from toolsync.bench import run as running
     from toolsync.bench.calibration import Calibrated
-    from toolsync.bench.gpu.watch import Watch
+    from toolsync.bench.gpu.watch import Watch, Watched
     from toolsync.bench.sweep import Listener, Load
 
 INTERRUPTED = 130
@@ -94,34 +94,42 @@ def run(session: Session, wish: Wish, listener: Listener) -> Result:
     base = _base(profile, DIALECTS[wish.dialect])
     warning = _pinged(session, profile, wish, base)
     from toolsync.bench.ending import held_off
-    from toolsync.bench.gpu.watch import Watch
-    from toolsync.bench.gpu.watch import Wish as Watching
     from toolsync.bench.run import measure
-    from toolsync.probe.body import shown
 
-    seen = profile.observability
-    watch = Watch(Watching(base, seen.get("sample_interval_ms", 500), seen.get("log_memory", True), **(wish.gpu or {})))
-    notes: list[Message] = [Message("warning", warning)] if warning else []
-
-    def begin(found: Calibrated) -> None:
-        notes.extend(_calibration_messages(found, wish.lengths))
-
+    notes = [Message("warning", warning)] if warning else []
     wanted = _wanted(session, profile, wish, base, ladder)
+    watch = _watch(profile, wish, base)
     _stop_in_the_dark(watch)
     with held_off():  # `measure` heeds Ctrl-C itself; pressed once more behind it, it would lose all
         try:
-            ran = measure(wanted, listener, begin)
+            ran = measure(wanted, listener, lambda found: notes.extend(_calibration_messages(found, wish.lengths)))
         finally:
             watched = watch.stop()
-        rungs = watched.filled(ran.record.rungs)
-        record = replace(ran.record, rungs=rungs, gpu=watched.gpu, notes=(*ran.record.notes, *watched.notes(rungs)))
+        record = _with_memory(ran.record, watched)
         files, unkept = keep(session, record, wish.out)
-    if watched.words:
-        notes.append(Message("warning", f"GPU memory: {shown(watched.words)}"))
-    messages = (*notes, *_failures(ran.failures, record), *_stop(ran.is_interrupted, record), *unkept)
+    messages = (
+        *notes,
+        *_memory(watched),
+        *_failures(ran.failures, record),
+        *_stop(ran.is_interrupted, record),
+        *unkept,
+    )
     data = {"run": described(record), "files": [session.shown(file) for file in files]}
     is_lost = any(message.level == "problem" for message in unkept)
     return Result("bench run", data, messages, max(_exit_code(ran, record), PROBLEM if is_lost else DONE))
+
+
+def _watch(profile: Profile, wish: Wish, base: str) -> Watch:
+    from toolsync.bench.gpu.watch import Watch
+    from toolsync.bench.gpu.watch import Wish as Watching
+
+    seen = profile.observability
+    return Watch(Watching(base, seen.get("sample_interval_ms", 500), seen.get("log_memory", True), **(wish.gpu or {})))
+
+
+def _with_memory(record: Record, watched: Watched) -> Record:
+    rungs = watched.filled(record.rungs)
+    return replace(record, rungs=rungs, gpu=watched.gpu, notes=(*record.notes, *watched.notes(rungs)))
 
 
 def _stop_in_the_dark(watch: Watch) -> None:
@@ -235,6 +243,13 @@ def _calibration_messages(found: Calibrated, lengths: tuple[int, int]) -> Iterat
     if counted is not None and not is_near(lengths[0], counted):
         text = f"prompts have about {counted} tokens by the server's count, not {lengths[0]}"
         yield Message("warning", text, "Hold the run only against others whose prompts are as long.")
+
+
+def _memory(watched: Watched) -> Iterator[Message]:
+    from toolsync.probe.body import shown
+
+    if watched.words:
+        yield Message("warning", f"GPU memory: {shown(watched.words)}")
 
 
 _FAULTS: Mapping[Fault, str] = {
