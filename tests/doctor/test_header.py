@@ -17,6 +17,8 @@ NOBODY = "Demo sends the key in no other header, and `toolsync apply` would chan
 ROWS = {
     # whether `apply` would change nothing, what the gateway reads, what the tool takes, and what is said
     "apply does it": (False, "x-api-key", {"headers"}, APPLY),
+    "apply does it, as far as is known": (False, "", {"headers"}, APPLY),
+    "a further header of a tool that is not set yet": (False, "api-key", {"headers"}, BESIDE),
     "a further header": (True, "api-key", {"headers"}, BESIDE),
     "a further header, as lines": (True, "api-key", {"headers_lines"}, BESIDE),
     "a tool without further headers": (True, "api-key", set(), NOBODY),
@@ -28,7 +30,7 @@ ROWS = {
 @pytest.mark.parametrize(("is_vain", "read", "takes", "expected"), ROWS.values(), ids=ROWS)
 def test_what_is_printed(is_vain: bool, read: str, takes: set[str], expected: str) -> None:
     finding = Finding("key_wrong_header", values={"read_header": read} if read else {})
-    standing = Standing(is_set=True, takes=frozenset(takes), rehearsal=lambda: Rehearsal(is_vain=is_vain))
+    standing = Standing(is_set=is_vain, takes=frozenset(takes), rehearsal=lambda: Rehearsal(is_vain=is_vain))
     found = fix(effective(), finding, PROFILE, standing)
     assert found is not None
     assert tell(found.text).startswith(expected)

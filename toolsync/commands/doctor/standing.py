@@ -34,6 +34,7 @@ def standing(look: Look, finding: Finding, rehearsal: Callable[[], Rehearsal] = 
     return Standing(
         is_set=_is_set(look, finding.cause),
         takes=frozenset(name for row in look.tool.files for name in facts_named(row.document.data)),
+        sends=frozenset(name.lower() for name in look.tool.request.headers.values()),
         writes=_writes(look, finding.where),
         tools=_tools(look, profile) if profile is not None else (),
         variable=_variable(look, profile) if profile is not None else "",

@@ -126,7 +126,7 @@ _CHANGES: Mapping[str, Change] = {
 
 _OF_ADDRESS = (setting.address, setting.only_again, setting.other_scheme, setting.by_number, setting.exempt)
 
-_ANYWAY = (setting.ignored, setting.outside, setting.unproxied, setting.unstreamed, key.top_up)
+_ANYWAY = (setting.header, setting.ignored, setting.outside, setting.unproxied, setting.unstreamed, key.top_up)
 """What mends, whether the tool is set or not."""
 
 OF_ADDRESS = frozenset(name for name, change in _CHANGES.items() if change in _OF_ADDRESS)

@@ -91,7 +91,7 @@ def header(effective: Effective, finding: Finding, profile: Profile, standing: S
     then holds a copy.
     """
     rehearsal, read = standing.rehearsal(), str(finding.values.get("read_header", ""))
-    if not rehearsal.is_vain:
+    if not rehearsal.is_vain and (not read or read in standing.sends):
         return commands(applied(effective.tool))
     takes = standing.takes & {"headers", "headers_lines"} and profile.plaintext != "never"
     if read in ("", "authorization") or not takes:

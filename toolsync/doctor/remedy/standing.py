@@ -43,6 +43,7 @@ class Standing:
         is_set: whether the tool has what the profile wants, as far as the finding is about it: then it is the profile
             that must change, and after it the tool.
         takes: the facts of a profile that the tool's templates set.
+        sends: the headers in which the tool sends keys of its settings, in lower case.
         writes: whether toolsync sets the place that the finding names.
         tools: all that are set to the profile.
         variable: of the environment, from which the tool takes the key as toolsync sets it; "" where it does not.
@@ -57,6 +58,7 @@ class Standing:
 
     is_set: bool
     takes: frozenset[str] = frozenset({"timeout_seconds"})
+    sends: frozenset[str] = frozenset({"authorization", "x-api-key"})
     writes: bool = True
     tools: tuple[str, ...] = ()
     variable: str = ""
