@@ -19,7 +19,7 @@ from tests.doctor.cases import Diagnosed, diagnosed, realised
 from tests.doctor.test_doctor_cases import leaks
 from tests.doctor.test_well import CHUNKS, KEY, Data, case, chat, events, ok
 from tests.scripted import scripted
-from toolsync.probe.network import Network, send
+from toolsync.probe.network import LONGEST_BODY, Network, send
 from toolsync.probe.stream import listen
 
 QUICK = Network(connect_seconds=0.5, read_seconds=0.3)
@@ -48,7 +48,7 @@ def test_what_is_packed_small_does_not_come_out_large(layers: int) -> None:
         heard = listen(f"{server.base_url}/chat/completions", {}, {}, network, "openai-chat")
         _, most = tracemalloc.get_traced_memory()
         tracemalloc.stop()
-    assert len(got.body) == 2**20
+    assert len(got.body) == LONGEST_BODY
     assert heard.answer is not None
     assert heard.is_left
     assert most < 2**25

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from threading import Timer
@@ -23,6 +23,7 @@ from toolsync.probe.network import Network
 from toolsync.probe.request import Request
 from toolsync.probe.survey import Survey
 from toolsync.probe.way import Way, way
+from toolsync.sentence import tell
 
 KEY = Secret(invented("survey"))
 CHAT: Dialect = "openai-chat"
@@ -79,7 +80,7 @@ def test_four_programs_on_silent_gateways_take_the_time_of_one(mute: tuple[Slow,
     assert [[exchange.status for exchange in one.exchanges] for one in inquiries] == [[None, None]] * 4
     assert seconds < 4 * PATIENCE  # one after the other they take eight times that of a request
     assert [one.asked.count(("/v1/models", "")) for one in mute[:count]] == [1] * count
-    assert sum(len(one.asked) for one in mute) == 4 + count
+    assert sum(len(one.asked) for one in mute) == 2 * count  # who shares a key with a silent one is as silent
 
 
 def test_each_has_its_whole_patience_where_one_way_of_asking_is_silent() -> None:
@@ -95,7 +96,7 @@ def test_each_has_its_whole_patience_where_one_way_of_asking_is_silent() -> None
     assert (mute.cause, mute.certainty) == ("", "open")
     # one is asked again alone, and is as silent: it is not for the others that it was
     chats = [model for path, model in gateway.asked if path == "/v1/chat/completions"]
-    assert sorted(chats) == ["m0", "m0", "m1"]
+    assert chats == ["m0", "m0"]
 
 
 def test_who_answers_is_asked_one_thing_at_a_time_however_slow_it_is() -> None:
@@ -104,21 +105,22 @@ def test_who_answers_is_asked_one_thing_at_a_time_however_slow_it_is() -> None:
 
     with slow(reply) as gateway:
         inquiries, _ = asked(*(request(gateway.origin, f"m{number}") for number in range(3)))
-    assert [one.exchanges[-1].is_ok for one in inquiries] == [True] * 3
     assert gateway.most == 1
-    # one list for all who ask it with one key
-    assert gateway.asked == [("/v1/models", ""), *(("/v1/chat/completions", f"m{number}") for number in range(3))]
+    # one list for all who ask it with one key, and two questions; the third's model is in the list
+    assert gateway.asked == [("/v1/models", ""), *(("/v1/chat/completions", f"m{number}") for number in range(2))]
+    assert [(one.cause, one.certainty) for one in inquiries] == [("", "sure"), ("", "sure"), ("", "likely")]
 
 
-def test_what_asks_no_model_is_asked_once_for_all() -> None:
+def test_a_key_that_is_refused_is_asked_about_once_for_all() -> None:
     refusal = {"error": {"message": "Invalid token", "code": "invalid_api_key"}}
     with slow(lambda _: Reply(refusal, 401)) as gateway:
         inquiries, _ = asked(*(request(gateway.origin, f"m{number}") for number in range(3)))
     assert [one.cause for one in inquiries] == ["key_invalid"] * 3
     assert len({tuple(exchange.what for exchange in one.exchanges) for one in inquiries}) == 1
     paths = [path for path, _ in gateway.asked]
-    # the list, in another header, and without a key; and a question for each model
-    assert (paths.count("/v1/models"), paths.count("/v1/chat/completions")) == (3, 3)
+    # the list, in another header, and without a key; and one question
+    assert (paths.count("/v1/models"), paths.count("/v1/chat/completions")) == (3, 1)
+    assert [tell(one.values["model"]) for one in inquiries] == ["m0", "m1", "m2"]
 
 
 def test_another_key_has_another_list() -> None:
@@ -133,14 +135,76 @@ def test_who_was_silent_at_first_and_refuses_a_crowd_is_asked_again_alone() -> N
     def reply(put: Put) -> Reply:
         if put.method == "GET":
             return Reply(LIST, seconds=0.2)
-        return Reply(BUSY, 429, seconds=0.3) if put.now > 1 else Reply(PONG)
+        answer = MESSAGE if put.path == "/v1/messages" else PONG
+        return Reply(BUSY, 429, seconds=0.3) if put.now > 1 else Reply(answer)
 
     with slow(reply) as gateway:
-        inquiries, _ = asked(*(request(gateway.origin, f"m{number}") for number in range(3)))
-    assert [(one.cause, one.exchanges[-1].status) for one in inquiries] == [("", 200)] * 3
-    billed = [model for path, model in gateway.asked if path != "/v1/models"]
-    assert max(billed.count(model) for model in billed) <= talk.MOST_BILLABLE
-    assert len(gateway.asked) <= talk.MOST_REQUESTS * 3
+        inquiries, _ = asked(request(gateway.origin, "m0"), request(gateway.origin, "m1", MESSAGES))
+    assert [(one.cause, one.exchanges[-1].status) for one in inquiries] == [("", 200)] * 2
+    assert sorted(model for path, model in gateway.asked if path != "/v1/models") == ["m0", "m0", "m1", "m1"]
+
+
+WRONG = Reply({"error": {"message": "Invalid token", "code": "invalid_api_key"}}, 401)
+NOTHING = Reply({"error": {"message": "Invalid URL"}}, 404)
+BROKE = Reply({"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}}, 429)
+PATHS_WRONG = ("/v1", "/v1/v1", "/oops/v1", "/x/y/v1")
+MODELS = ("m0", "m1", "m2", "m0")
+
+
+def by_path(put: Put) -> Reply:
+    return well(put) if put.path in ("/v1/models", "/v1/chat/completions") else NOTHING
+
+
+SHARED = {
+    "well": (well, "m0", ["", "", "", ""]),
+    "nobody may": (lambda _: WRONG, "m0", ["key_invalid"] * 4),
+    "anybody may list": (lambda put: Reply(LIST) if put.method == "GET" else WRONG, "m0", ["key_invalid"] * 4),
+    "no money": (lambda put: Reply(LIST) if put.method == "GET" else BROKE, "m0", ["quota_exhausted"] * 4),
+    "wrong models": (
+        lambda put: (
+            Reply(LIST) if put.method == "GET" else Reply({"error": {"message": "?", "code": "model_not_found"}}, 404)
+        ),
+        *("n", ["model_not_found", "model_not_found", "", "model_not_found"]),  # the third is not asked, and listed
+    ),
+    "no such path": (lambda _: NOTHING, "m0", ["path_missing_prefix"] * 4),
+}
+
+
+@pytest.mark.parametrize(("reply", "model", "causes"), SHARED.values(), ids=SHARED)
+def test_one_key_pays_for_no_more_however_many_programs_ask(
+    reply: Callable[[Put], Reply], model: str, causes: list[str]
+) -> None:
+    with slow(reply) as gateway:
+        inquiries, _ = asked(*(request(gateway.origin, name.replace("m0", model)) for name in MODELS))
+    assert [one.cause for one in inquiries] == causes
+    assert is_within(gateway)
+
+
+def test_one_key_pays_for_no_more_on_several_paths() -> None:
+    with slow(by_path) as gateway:
+        bases = [gateway.origin + path for path in PATHS_WRONG]
+        own = [replace(request(gateway.origin, "m0"), base=one, url=one + PATHS[CHAT]) for one in bases]
+        inquiries, _ = asked(*own)
+    assert [one.cause for one in inquiries] == ["", "path_duplicate_v1", "path_extra_segment", ""]
+    assert is_within(gateway)
+    assert "no more is asked" in tell(inquiries[-1].said)
+
+
+def is_within(gateway: Slow) -> bool:
+    billed = [model for _, model in gateway.asked if model]
+    return len(gateway.asked) <= talk.MOST_REQUESTS and len(billed) <= talk.MOST_BILLABLE
+
+
+def test_who_asks_the_same_and_waits_less_is_told_so() -> None:
+    def reply(put: Put) -> Reply:
+        return Reply(LIST) if put.method == "GET" else Reply(PONG, seconds=0.2)
+
+    with slow(reply) as gateway:
+        waits = (600, 0.1, 600)
+        inquiries, _ = asked(*(request(gateway.origin, "m0", timeout_seconds=one) for one in waits))
+    assert [one.cause for one in inquiries] == ["", "tool_timeout_too_short", ""]
+    assert tell(inquiries[1].values["seconds"]) == "0.1"
+    assert len(gateway.asked) == 2
 
 
 def test_a_list_that_comes_late_lets_the_question_wait_as_the_tool_does() -> None:

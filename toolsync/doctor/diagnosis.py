@@ -191,7 +191,7 @@ def _placed(finding: Finding, effective: Effective) -> Finding:
 
 def _of_step(way: Way, step: Step) -> Finding:
     cause = "" if step.cause == "inconclusive" else step.cause
-    evidence = [_came(step)]
+    evidence = [came(step)]
     if way.proxy and step.name == "proxy":
         evidence.append(say("proxy_on_the_way", proxy=way.proxy))
         if way.is_direct_open:
@@ -211,7 +211,8 @@ def _of_step(way: Way, step: Step) -> Finding:
     return Finding(cause, "sure", tuple(evidence), {name: value for name, value in values.items() if value})
 
 
-def _came(step: Step) -> Text:
+def came(step: Step) -> Text:
+    """Where a step led, and what came of it; one line."""
     return say("at", place=step.target, said=step.said)
 
 
@@ -220,7 +221,7 @@ def _asides(probed: Probed, effective: Effective) -> Iterator[Finding]:
     for step in probed.way.warnings:
         if step.cause == "localhost_ipv6" and effective.falls_back:
             continue  # refused at once, and the next address tried: nobody notices
-        yield Finding(step.cause, "sure", (_came(step),), {"host": step.target})
+        yield Finding(step.cause, "sure", (came(step),), {"host": step.target})
     inquiry = probed.inquiry
     if inquiry is None:
         return

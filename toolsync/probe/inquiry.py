@@ -5,19 +5,21 @@ What is asked next follows from what was answered, and so does the cause.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import field, replace
 
 from toolsync.address import PATHS, Dialect
 from toolsync.causes import Certainty
-from toolsync.probe import trial
+from toolsync.probe import lesson, trial
 from toolsync.probe.candidates import candidates, twins
 from toolsync.probe.encryption import speaks_tls
 from toolsync.probe.exchange import Exchange
+from toolsync.probe.kinds import OF_THE_KEY, OF_THE_PATH, OF_THE_WAY
 from toolsync.probe.line import Line
+from toolsync.probe.patience import outwaited
 from toolsync.probe.request import Request
 from toolsync.probe.talk import Talk
-from toolsync.sentence import Text
+from toolsync.sentence import Text, say
 from toolsync.value import frozen
 
 
@@ -33,6 +35,7 @@ class Inquiry:
         notes: further causes that do not keep it from working, with their certainty and one line.
         skew_seconds: by how much this machine's clock is ahead of the gateway's; None where it does not say.
         models: the models that it lists.
+        said: why nothing more was asked, where that is why nobody can tell.
     """
 
     exchanges: tuple[Exchange, ...] = ()
@@ -42,23 +45,30 @@ class Inquiry:
     notes: tuple[tuple[str, Certainty, Text], ...] = ()
     skew_seconds: float | None = None
     models: tuple[str, ...] = ()
+    said: Text = ""
 
 
-def inquire(
-    request: Request, *, is_deep: bool = False, line: Line | None = None, before: Sequence[Exchange] = ()
-) -> Inquiry:
+def inquire(request: Request, *, is_deep: bool = False, line: Line | None = None) -> Inquiry:
     """Ask as the tool asks, and find out why it is not answered. Raises nothing.
 
     Args:
         request: the tool's.
         is_deep: whether a coding tool's kind of request is tried too.
         line: what is known of the origin, where others ask it too.
-        before: what was asked for the same request already, and counts.
     """
-    talk = Talk(request, is_deep=is_deep, line=line or Line(), before=before)
+    talk = Talk(request, is_deep=is_deep, line=line or Line())
+    learned = lesson.inherited(talk)
+    if learned is not None:
+        return learned
+    if not talk.may_begin:
+        return Inquiry(certainty="open", said=_ENOUGH)
     decided = _unkeyed(talk) if not request.is_trusted else _decided(talk)
-    return replace(decided, exchanges=tuple(talk.exchanges), skew_seconds=talk.skew, models=talk.models)
+    found = replace(decided, exchanges=tuple(talk.exchanges), skew_seconds=talk.skew, models=talk.models)
+    talk.account.lessons.append((request, found))
+    return found
 
+
+_ENOUGH = say("asked_enough")
 
 # What is asked, and what follows.
 
@@ -66,9 +76,11 @@ def inquire(
 def _unkeyed(talk: Talk) -> Inquiry:
     """An address that no key of ours may go to: whether anybody is there, and whether it is the right path."""
     listed = talk.list_models(what="models")
+    if listed is None:
+        return Inquiry(certainty="open", said=_ENOUGH)
     if listed.status is None:
         return _faulty(talk, listed, listed)
-    is_led = listed.cause in _OF_THE_WAY and not _may_be_path(listed)
+    is_led = listed.cause in OF_THE_WAY and not _may_be_path(listed)
     own = trial.own_api(talk) if (is_led or _is_of_path(listed)) and talk.request.is_users else None
     if is_led and (own is None or not _is_there(own)):
         is_lists_only = listed.cause == "url_redirect" and own is None  # as far as anybody knows
@@ -78,20 +90,7 @@ def _unkeyed(talk: Talk) -> Inquiry:
     return replace(found, certainty="likely") if found is not None else Inquiry(certainty="open")
 
 
-_OF_THE_WAY = frozenset({"url_redirect", "captive_portal", "waf_block", "origin_unreachable", "origin_timeout"})
-_OF_THE_PATH = frozenset(
-    {
-        *("path_missing_v1", "path_duplicate_v1", "path_full_endpoint", "path_missing_prefix", "path_extra_segment"),
-        *("wire_api_unsupported", "models_list_unsupported"),
-    }
-)
-_OF_THE_KEY = frozenset(
-    {
-        *("key_invalid", "key_wrong_header", "key_not_sent", "key_missing", "key_expired", "key_disabled"),
-        *("key_or_endpoint", "key_wrong_provider", "auth_conflict_both_set", "base_url_not_honoured"),
-    }
-)
-_OF_PROXIES = _OF_THE_PATH | {"captive_portal", "waf_block", "gateway_bug", ""}
+_OF_PROXIES = OF_THE_PATH | {"captive_portal", "waf_block", "gateway_bug", ""}
 """What a proxy amounts to that takes a request for one to itself, or refuses to pass it on."""
 _OF_UNKNOWN = (400, 403, 404, 422, 500, 503)
 """How gateways refuse a model without a word about it."""
@@ -104,6 +103,8 @@ def _decided(talk: Talk) -> Inquiry:
         return _faulty(talk, listed, listed)
     if listed.status is not None:
         talk.waits_as_tool()
+    if asked is None and not talk.may(is_billable=True):
+        return _unasked(talk, listed)
     if asked is None or _is_to_be_waited_for(talk, asked):
         asked = talk.ask_as_tool()
     if asked.is_ok:
@@ -122,6 +123,20 @@ def _is_to_be_waited_for(talk: Talk, asked: Exchange) -> bool:
     return is_late and talk.is_patient and talk.may(is_billable=True)
 
 
+def _unasked(talk: Talk, listed: Exchange) -> Inquiry:
+    """The key's questions are spent on other programs: what the list and an empty question tell."""
+    if listed.cause in OF_THE_KEY and listed.certainty != "open":
+        return _refused(talk, listed, listed)
+    if listed.is_ok and _is_unlisted(talk):
+        return Inquiry(cause="model_not_found", certainty="likely", values=talk.values(listed))
+    if listed.is_ok and lesson.is_answered(talk):
+        return Inquiry(certainty="likely")
+    own = trial.own_api(talk)
+    if own is not None and own.cause in OF_THE_PATH:
+        return _misled(talk, listed, own)
+    return Inquiry(certainty="open", said=_ENOUGH)
+
+
 def _is_sent_elsewhere(listed: Exchange) -> bool:
     """Whether the list, at least, is to be had elsewhere, or behind a login."""
     is_led = listed.cause in ("url_redirect", "captive_portal") and listed.certainty != "open"
@@ -130,14 +145,14 @@ def _is_sent_elsewhere(listed: Exchange) -> bool:
 
 def _is_of_api(asked: Exchange) -> bool:
     """Whether it is an API that refused, and so the address is the right one."""
-    return asked.status is not None and asked.cause not in _OF_THE_WAY | _OF_THE_PATH | {"gateway_bug"}
+    return asked.status is not None and asked.cause not in OF_THE_WAY | OF_THE_PATH | {"gateway_bug"}
 
 
 def _unanswered(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:
     """The tool's own request was refused: by what, and what would be taken."""
-    if asked.cause in _OF_THE_PATH or (asked.cause == "captive_portal" and _may_be_path(asked)):
+    if asked.cause in OF_THE_PATH or (asked.cause == "captive_portal" and _may_be_path(asked)):
         return _misled(talk, listed, asked)
-    if asked.cause in _OF_THE_KEY:
+    if asked.cause in OF_THE_KEY:
         return _refused(talk, listed, asked)
     if _is_unlisted(talk) and _may_be_of_model(asked):
         return Inquiry(cause="model_not_found", certainty="likely", values=talk.values(asked))
@@ -163,11 +178,11 @@ def _is_dead(exchange: Exchange) -> bool:
 
 
 def _may_be_path(exchange: Exchange) -> bool:
-    return bool(_OF_THE_PATH.intersection(exchange.also))
+    return bool(OF_THE_PATH.intersection(exchange.also))
 
 
 def _is_of_path(exchange: Exchange) -> bool:
-    return exchange.cause in _OF_THE_PATH or _may_be_path(exchange)
+    return exchange.cause in OF_THE_PATH or _may_be_path(exchange)
 
 
 def _is_gateways_fault(exchange: Exchange) -> bool:
@@ -199,14 +214,14 @@ def _captured(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry | None:
     is_odd = asked.cause in _OF_PROXIES or asked.certainty == "open"
     if not talk.is_proxied or listed.is_ok or not (is_odd or _is_gateways_fault(asked)):
         return None
-    if not talk.may(is_billable=False):
-        return None
     direct = talk.list_models(what="no proxy", network=replace(talk.request.network, proxy=""))
+    if direct is None:
+        return None
     if direct.cause == "connection_refused":  # neither of the two would help: nobody is there
         return Inquiry(cause=direct.cause, certainty="likely", values=talk.values(asked))
     if direct.status is None or _is_gateways_fault(direct):
         return None
-    if (direct.status, direct.cause) == (listed.status, listed.cause) or (is_odd and direct.cause in _OF_THE_PATH):
+    if (direct.status, direct.cause) == (listed.status, listed.cause) or (is_odd and direct.cause in OF_THE_PATH):
         return None
     values = talk.values(asked)
     return Inquiry(cause="proxy_captures_loopback", certainty="sure" if direct.is_ok else "likely", values=values)
@@ -217,9 +232,8 @@ def _answered(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:
     notes: list[tuple[str, Certainty, Text]] = []
     if not listed.is_ok and _lacks_list(listed):
         notes.append(("models_list_unsupported", "sure", listed.line))
-    patience, waited_ms = talk.request.timeout_seconds, asked.first_ms or asked.elapsed_ms
-    if patience is not None and waited_ms > patience * 1000:
-        seconds = {"seconds": f"{patience:g}", "needed": f"{waited_ms / 1000:.1f}"}
+    seconds = outwaited(talk.request, asked)
+    if seconds is not None:
         return Inquiry(cause="tool_timeout_too_short", values={**talk.values(asked), **seconds}, notes=tuple(notes))
     held_back = talk.compared()
     if held_back is not None:
@@ -242,7 +256,7 @@ def _of_body(dug: Exchange) -> tuple[str, Certainty]:
     """Why a body with code in it is refused, where a short one was not: neither key nor way are to blame."""
     if dug.cause == "waf_block":
         return "waf_body_block", dug.certainty
-    if dug.cause in _OF_THE_KEY | {"scheme_mismatch"} or (dug.status is None and dug.cause == "gateway_bug"):
+    if dug.cause in OF_THE_KEY | {"scheme_mismatch"} or (dug.status is None and dug.cause == "gateway_bug"):
         return "waf_body_block", "likely"
     return dug.cause, dug.certainty
 
@@ -289,9 +303,7 @@ def _moved(talk: Talk, asked: Exchange) -> Inquiry | None:
     """Another address of the same origin at which the gateway answers."""
     for candidate in candidates(talk.request.dialect, talk.request.base):
         tried = trial.other_address(talk, candidate)
-        if tried is None:
-            return None
-        if _is_there(tried):
+        if tried is not None and _is_there(tried):
             return Inquiry(cause=candidate.cause, values={**talk.values(asked), "address": candidate.base})
     return None
 
@@ -308,7 +320,7 @@ def _is_page(exchange: Exchange) -> bool:
 
 def _is_there(exchange: Exchange) -> bool:
     """Whether a route exists: it answers, or asks for another key, or for less."""
-    is_known = exchange.status in (400, 401, 403, 422, 429) and exchange.cause not in _OF_THE_PATH | _OF_THE_WAY
+    is_known = exchange.status in (400, 401, 403, 422, 429) and exchange.cause not in OF_THE_PATH | OF_THE_WAY
     return exchange.is_ok or is_known or (exchange.status == 404 and exchange.cause == "model_not_found")  # noqa: PLR2004
 
 

@@ -18,6 +18,26 @@ from toolsync.deadline import Attempt
 T = TypeVar("T")
 
 
+class Account:
+    """What was asked of one origin with one key in one dialect, whichever program asked, and what came of it.
+
+    Attributes:
+        sent: requests.
+        billed: those of them that may have cost something.
+        lessons: what was asked, and what it came to, in order.
+    """
+
+    def __init__(self) -> None:
+        """Nothing was."""
+        self.sent = self.billed = 0
+        self.lessons: list[tuple[Any, Any]] = []
+
+    def spends(self, *, is_billable: bool) -> None:
+        """Note that a request goes out."""
+        self.sent += 1
+        self.billed += is_billable
+
+
 class Line:
     """What is known of one origin.
 
@@ -34,10 +54,21 @@ class Line:
         self._began = time.monotonic()
         self._lock = Lock()
         self._attempts: dict[Hashable, Attempt[Any]] = {}
+        self._accounts: dict[Hashable, Account] = {}
 
     def hears(self) -> None:
         """Note that it answered, whatever it said."""
         self.is_heard = True
+
+    def account(self, payer: Hashable) -> Account:
+        """The one of that key and dialect."""
+        with self._lock:
+            return self._accounts.setdefault(payer, Account())
+
+    def knows(self, what: Hashable) -> bool:
+        """Whether somebody made that call before, so that it costs nothing."""
+        with self._lock:
+            return what in self._attempts
 
     def once(self, what: Hashable, call: Callable[[], T]) -> Attempt[T]:
         """The call, made now; or the same one that somebody else made before."""

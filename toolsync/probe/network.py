@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     import httpx
 
 LONGEST_BODY = 2**23
-"""An answer of sixteen tokens is shorter, and so is a list of thousands of models with all that is known of them."""
+"""Of JSON: a list of thousands of models, with all that is known of them, is shorter."""
+_LONGEST_TEXT = 2**20
+"""Of any other kind; an answer of sixteen tokens is shorter."""
 
 _ANY = Proxies()
 
@@ -164,8 +166,9 @@ def _read(answer: httpx.Response) -> bytes:
     import httpx
 
     body = bytearray()
+    limit = LONGEST_BODY if "json" in answer.headers.get("content-type", "") else _LONGEST_TEXT
     try:
-        for piece in unpacked(answer, LONGEST_BODY):
+        for piece in unpacked(answer, limit):
             body += piece
     except httpx.RemoteProtocolError:
         if not body:

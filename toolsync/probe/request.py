@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import field
 
 from toolsync.address import Dialect
@@ -42,3 +42,8 @@ class Request:
     network: Network = field(default_factory=Network)
     is_trusted: bool = True
     is_users: bool = True
+
+    @property
+    def payer(self) -> Hashable:
+        """Who pays for it: of one origin, so much may be asked with one key in one dialect."""
+        return self.dialect, frozenset(self.credentials.values())

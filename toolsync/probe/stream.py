@@ -67,6 +67,12 @@ class Stream:
         return self.events_ms[0] if self.events_ms else None
 
     @property
+    def silence_ms(self) -> int:
+        """The longest wait for an event, once the headers had come, whether a model was thinking or not."""
+        moments = (self.headers_ms, *self.events_ms)
+        return max((later - earlier for earlier, later in pairwise(moments)), default=0)
+
+    @property
     def longest_gap_ms(self) -> int:
         """The longest wait between two events, once it has begun to speak."""
         spoken = [moment for moment in self.events_ms if self.spoke_ms is not None and moment >= self.spoke_ms]

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from toolsync.probe.inquiry import Inquiry, inquire
 from toolsync.probe.line import Line, asked
 from toolsync.probe.request import Request
-from toolsync.probe.talk import MOST_BILLABLE, MOST_REQUESTS
 from toolsync.probe.way import Way, way
 from toolsync.value import frozen
 
@@ -33,27 +33,39 @@ class Survey:
 
     def of(self, requests: Sequence[Request]) -> list[Answer]:
         """What each of them comes to, in their order; several origins are asked at the same time."""
-        ask, again = partial(self._asked, requests), partial(self._asked_again, requests)
-        return asked([_origin(one) for one in requests], ask, again, _SILENT_SECONDS)
+        queues = _queues(requests)
+        each = [[requests[number] for number in queue] for queue in queues]
+        ask, again = partial(self._asked, each), partial(self._asked_again, each)
+        came = asked([_origin(queue[0]) for queue in each], ask, again, _SILENT_SECONDS)
+        found = dict(zip(chain(*queues), chain(*came), strict=True))
+        return [found[number] for number in range(len(requests))]
 
-    def _asked(self, requests: Sequence[Request], number: int, line: Line) -> Answer:
-        request = requests[number]
+    def _asked(self, queues: Sequence[Sequence[Request]], number: int, line: Line) -> list[Answer]:
+        return [self._answer(request, line) for request in queues[number]]
+
+    def _answer(self, request: Request, line: Line) -> Answer:
         found = line.once(request.network, partial(way, request.url, request.network, self.root)).result()
         gone = replace(found, url=request.url)
-        if gone.end is not None:
-            return Answer(gone)
+        return Answer(gone) if gone.end is not None else Answer(gone, self._inquired(request, line, gone))
+
+    def _inquired(self, request: Request, line: Line, gone: Way) -> Inquiry:
         if gone.unread_bundle:  # most clients go on without it
             request = replace(request, network=replace(request.network, ca_bundle=""))
-        return Answer(gone, inquire(request, is_deep=self.is_deep, line=line))
+        return inquire(request, is_deep=self.is_deep, line=line)
 
-    def _asked_again(self, requests: Sequence[Request], number: int, line: Line, before: Answer) -> Answer:
-        spent = before.inquiry.exchanges if before.inquiry is not None else ()
-        is_left = len(spent) + 1 < MOST_REQUESTS and sum(one.is_billable for one in spent) < MOST_BILLABLE
-        if before.inquiry is None or not is_left or not _may_be_ours(before.inquiry):
+    def _asked_again(
+        self, queues: Sequence[Sequence[Request]], number: int, line: Line, before: list[Answer]
+    ) -> list[Answer]:
+        line.account(queues[number][0].payer).lessons.clear()  # they were learned in a crowd
+        return [self._answer_again(request, line, one) for request, one in zip(queues[number], before, strict=True)]
+
+    def _answer_again(self, request: Request, line: Line, before: Answer) -> Answer:
+        told = before.inquiry
+        if told is None or not _may_be_ours(told) or told.cause in line.confirmed:
             return before
-        if before.inquiry.cause in line.confirmed:
-            return before
-        inquiry = inquire(requests[number], is_deep=self.is_deep, line=line, before=spent)
+        inquiry = self._inquired(request, line, before.way)
+        if inquiry.said:  # the crowd was ours, and no more may be asked
+            return replace(before, inquiry=replace(told, certainty="open"))
         line.confirmed |= {inquiry.cause} if _may_be_ours(inquiry) else set()
         return replace(before, inquiry=inquiry)
 
@@ -69,6 +81,14 @@ class Answer:
 
     way: Way
     inquiry: Inquiry | None = None
+
+
+def _queues(requests: Sequence[Request]) -> list[list[int]]:
+    """Those that one key pays for, in one dialect and at one origin: what one of them learns, the next need not ask."""
+    found: dict[Hashable, list[int]] = {}
+    for number, request in enumerate(requests):
+        found.setdefault((_origin(request), request.payer), []).append(number)
+    return [*found.values()]
 
 
 def _origin(request: Request) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import email.utils
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -28,7 +28,7 @@ from toolsync.sentence import Text, say
 
 MOST_REQUESTS = 6
 MOST_BILLABLE = 2
-"""Of one inquiry; `deep` adds one to both."""
+"""Of one origin with one key in one dialect, however many programs ask so; `deep` adds one to both."""
 
 _QUIET_SECONDS = 5.0
 """A list that takes longer is waited for while the tool's own request is made."""
@@ -40,14 +40,13 @@ _MOST_PATIENCE_SECONDS = 60.0
 class Talk:
     """Requests, counted and recorded."""
 
-    def __init__(self, request: Request, *, is_deep: bool, line: Line, before: Sequence[Exchange] = ()) -> None:
+    def __init__(self, request: Request, *, is_deep: bool, line: Line) -> None:
         """Nothing is asked yet.
 
         Args:
             request: the tool's.
             is_deep: whether a coding tool's kind of request is tried too.
-            line: what is known of the origin.
-            before: what was asked of it for the same request, and counts.
+            line: what is known of the origin, and was asked of it.
         """
         self.request, self.is_deep = request, is_deep
         self.exchanges: list[Exchange] = []
@@ -56,8 +55,7 @@ class Talk:
         self._leads_to = ""
         self._heard: streams.Stream | None = None
         self._line = line
-        self._most = MOST_REQUESTS + is_deep - len(before)
-        self._most_billable = MOST_BILLABLE + is_deep - sum(exchange.is_billable for exchange in before)
+        self.account = line.account(request.payer)
         patience = max(_PATIENCE_SECONDS, request.network.read_seconds)
         self._network = replace(request.network, read_seconds=patience)
 
@@ -95,19 +93,27 @@ class Talk:
         """`GET models`, which costs nothing; if it is long in coming, what the tool's request came to meanwhile."""
         url, sent = self._models_url, self.headers(self.request.credentials)
         listing = self._once("models", "GET", url, None, sent, way=self._network)
-        asked = None if self._line.is_heard or listing.is_over(_QUIET_SECONDS) else self.ask_as_tool()
-        listed, answer = listing.result()
+        is_to_wait = self._line.is_heard or listing.is_over(_QUIET_SECONDS) or not self.may(is_billable=True)
+        asked = None if is_to_wait else self.ask_as_tool()
+        listed, answer = _called("models", listing)
         self.exchanges.insert(0, listed)
         self._notes(answer, url)
         self._takes(listed, answer)
         return listed, asked
 
-    def list_models(self, *, what: What, network: Network | None = None, is_keyed: bool = True) -> Exchange:
-        """`GET models` another way."""
+    @property
+    def may_begin(self) -> bool:
+        """Whether the list may be asked for."""
+        return self._may_once("GET", self._models_url, self.headers(self.request.credentials), self._network)
+
+    def list_models(self, *, what: What, network: Network | None = None, is_keyed: bool = True) -> Exchange | None:
+        """`GET models` another way; None where no more may be asked."""
         sent = self.headers(self.request.credentials if is_keyed else {})
-        exchange, answer = self.send(what, "GET", self._models_url, None, sent, network=network)
-        self._takes(exchange, answer)
-        return exchange
+        came = self.tries(what, "GET", self._models_url, sent, network=network)
+        if came is None:
+            return None
+        self._takes(*came)
+        return came[0]
 
     @property
     def _models_url(self) -> str:
@@ -161,6 +167,7 @@ class Talk:
         request = self.request
         body = {**self.question(text=text), "stream": True}
         sent = {**self.headers(request.credentials, with_own=True), **(more or {}), "accept": "text/event-stream"}
+        self.account.spends(is_billable=True)
         heard = streams.listen(request.url, body, sent, self._network, request.dialect)
         self._heard = heard
         wrong = streams.fault(heard, replace(self._asked(request.url, body, sent), streams=True))
@@ -178,6 +185,7 @@ class Talk:
             also=wrong.also if wrong else (),
             elapsed_ms=heard.total_ms,
             first_ms=heard.first_ms,
+            silence_ms=heard.silence_ms if heard.answer else None,
             is_billable=True,
             by=wrong.by if wrong else "",
         )
@@ -188,8 +196,9 @@ class Talk:
 
     def may(self, *, is_billable: bool) -> bool:
         """Whether one more may be asked."""
-        billed = sum(exchange.is_billable for exchange in self.exchanges)
-        return len(self.exchanges) < self._most and (not is_billable or billed < self._most_billable)
+        if is_billable and self.account.billed >= MOST_BILLABLE + self.is_deep:
+            return False
+        return self.account.sent < MOST_REQUESTS + self.is_deep
 
     def question(self, *, limit_name: str = "", text: str = "") -> dict[str, Any]:
         """The body of the smallest question.
@@ -237,12 +246,24 @@ class Talk:
         """
         way = network or self._network
         if body:
+            self.account.spends(is_billable=True)
             exchange, answer = self._sent(what, method, url, body, sent, way=way)
         else:
-            exchange, answer = self._once(what, method, url, body, sent, way=way).result()
+            exchange, answer = _called(what, self._once(what, method, url, body, sent, way=way))
         self._records(exchange)
         self._notes(answer, url)
         return exchange, answer
+
+    def tries(
+        self, what: What, method: str, url: str, sent: Mapping[str, str], *, network: Network | None = None
+    ) -> tuple[Exchange, Response | None] | None:
+        """The same of what asks no model; None where no more may be asked, and nobody has asked it before."""
+        if not self._may_once(method, url, sent, network or self._network):
+            return None
+        return self.send(what, method, url, {} if method == "POST" else None, sent, network=network)
+
+    def _may_once(self, method: str, url: str, sent: Mapping[str, str], way: Network) -> bool:
+        return self.may(is_billable=False) or self._line.knows(_whole(method, url, sent, way))
 
     def _records(self, exchange: Exchange) -> None:
         self.exchanges.append(exchange)
@@ -259,7 +280,9 @@ class Talk:
         *,
         way: Network,
     ) -> Attempt[tuple[Exchange, Response | None]]:
-        asked = what, method, url, tuple(sorted(sent.items())), way
+        asked = _whole(method, url, sent, way)
+        if not self._line.knows(asked):
+            self.account.spends(is_billable=False)
         return self._line.once(asked, partial(self._sent, what, method, url, body, sent, way=way))
 
     def _sent(  # noqa: PLR0913  likewise
@@ -309,8 +332,19 @@ class Talk:
 
     def _asked(self, url: str, body: Mapping[str, Any] | None, sent: Mapping[str, str]) -> Asked:
         is_keyed = any(header in sent for header in self.request.credentials)
-        model = str(body.get("model") or "-") if body else ""
+        model = str(body.get("model") or "-") if body is not None else ""
         return Asked(url, self.request.dialect, model, is_keyed)
+
+
+def _whole(method: str, url: str, sent: Mapping[str, str], way: Network) -> Hashable:
+    """All that makes a request without a model what it is."""
+    return method, url, tuple(sorted(sent.items())), way
+
+
+def _called(what: What, attempt: Attempt[tuple[Exchange, Response | None]]) -> tuple[Exchange, Response | None]:
+    """What came, by what it was asked for here; another may have asked the same for another reason."""
+    exchange, answer = attempt.result()
+    return replace(exchange, what=what), answer
 
 
 def _is_cut_list(answer: Response, body: Mapping[str, Any] | None) -> bool:

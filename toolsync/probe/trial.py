@@ -10,34 +10,31 @@ from toolsync.masking import Secret
 from toolsync.probe.body import is_page
 from toolsync.probe.candidates import Candidate
 from toolsync.probe.dialect import models_url
-from toolsync.probe.exchange import Exchange
+from toolsync.probe.exchange import Exchange, What
 from toolsync.probe.talk import Talk
 
 
 def other_api(talk: Talk, dialect: Dialect) -> Exchange | None:
     """Another dialect's route at the same base, with an empty question, which costs nothing anywhere."""
-    if not talk.may(is_billable=False):
-        return None
     base = talk.request.base.strip().rstrip("/")
     root = base.removesuffix("/v1")
     is_versioned = root != base or talk.request.dialect == "anthropic-messages"
     url = f"{root}/v1" if is_versioned and dialect != "anthropic-messages" else root
-    return talk.send("other API", "POST", url + PATHS[dialect], {}, talk.headers(talk.request.credentials))[0]
+    return _empty(talk, "other API", url + PATHS[dialect])
 
 
 def own_api(talk: Talk) -> Exchange | None:
     """The tool's own route with an empty question, which costs nothing: whether it is there."""
-    if not talk.may(is_billable=False):
-        return None
-    return talk.send("own API", "POST", talk.request.url, {}, talk.headers(talk.request.credentials))[0]
+    return _empty(talk, "own API", talk.request.url)
 
 
 def other_address(talk: Talk, candidate: Candidate) -> Exchange | None:
     """The list of models at another address of the same origin; None where no more may be asked."""
-    if not talk.may(is_billable=False):
-        return None
     url = models_url(talk.request.dialect, candidate.base)
-    exchange, answer = talk.send("other address", "GET", url, None, talk.headers(talk.request.credentials))
+    came = talk.tries("other address", "GET", url, talk.headers(talk.request.credentials))
+    if came is None:
+        return None
+    exchange, answer = came
     if answer is not None and exchange.is_ok and is_page(answer):
         return replace(exchange, cause="path_missing_v1", certainty="open")
     return exchange
@@ -45,34 +42,41 @@ def other_address(talk: Talk, candidate: Candidate) -> Exchange | None:
 
 def other_route(talk: Talk, base: str) -> Exchange | None:
     """The tool's own route at another address of the same origin, with an empty question: whether it is there."""
-    if not talk.may(is_billable=False):
-        return None
     url = base + talk.request.url.strip().removeprefix(talk.request.base.strip().rstrip("/"))
-    return talk.send("other address", "POST", url, {}, talk.headers(talk.request.credentials))[0]
+    return _empty(talk, "other address", url)
+
+
+def _empty(talk: Talk, what: What, url: str) -> Exchange | None:
+    came = talk.tries(what, "POST", url, talk.headers(talk.request.credentials))
+    return came[0] if came is not None else None
 
 
 def other_header(talk: Talk) -> tuple[str, Exchange] | None:
     """The same key in the headers that others read: in all of them at once, and if that is taken, in which."""
     first = next(iter(talk.request.credentials.items()), None)
-    if first is None or not talk.may(is_billable=False):
+    if first is None:
         return None
     usual, *rare = [header for header in _HEADERS if header != first[0]]
     came = _with_headers(talk, dict.fromkeys((usual, *rare), first[1]))
-    if is_let_in(talk, came) and talk.may(is_billable=False):
-        alone = _with_headers(talk, {usual: first[1]})
-        return (usual, alone) if is_let_in(talk, alone) else (rare[0], came)
-    return usual, came
+    if came is None:
+        return None
+    alone = _with_headers(talk, {usual: first[1]}) if is_let_in(talk, came) else None
+    if alone is None:
+        return usual, came
+    return (usual, alone) if is_let_in(talk, alone) else (rare[0], came)
 
 
 _HEADERS = ("authorization", "x-api-key", "api-key")
 """Where gateways look for a key, the usual one first; Azure's in the last."""
 
 
-def _with_headers(talk: Talk, credentials: Mapping[str, Secret]) -> Exchange:
-    sent = talk.headers(credentials)
+def _with_headers(talk: Talk, credentials: Mapping[str, Secret]) -> Exchange | None:
+    sent, url = talk.headers(credentials), models_url(talk.request.dialect, talk.request.base)
     if talk.models:  # which are open to everybody: an empty question costs nothing either
-        return talk.send("other header", "POST", talk.request.url, {}, sent)[0]
-    return talk.send("other header", "GET", models_url(talk.request.dialect, talk.request.base), None, sent)[0]
+        came = talk.tries("other header", "POST", talk.request.url, sent)
+    else:
+        came = talk.tries("other header", "GET", url, sent)
+    return came[0] if came is not None else None
 
 
 def is_let_in(talk: Talk, came: Exchange) -> bool:

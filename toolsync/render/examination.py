@@ -145,10 +145,10 @@ def _client(one: Data) -> Iterator[Line]:
 
 
 def _well(one: Data, words: Data) -> str:
-    """That it is answered, by whom and how fast; or that nobody was asked."""
+    """That it is answered, by whom and how fast; or that nobody was asked, or only whether there is such a model."""
     answered = one["answered"]
     if answered is None:
-        return str(words["unasked"])
+        return str(words["listed" if one["asked"] else "unasked"])
     how = "slow" if answered["milliseconds"] >= _SLOW_MS else "answers"
     model = f"{answered['model']}, " if answered["model"] else ""
     return f"{words[how]} ({model}{answered['milliseconds']} ms)"

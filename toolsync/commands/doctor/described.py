@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from toolsync.causes import Language, named
 from toolsync.doctor.checks import saying
-from toolsync.doctor.diagnosis import Probed
+from toolsync.doctor.diagnosis import Probed, came
 from toolsync.doctor.layers import Standing
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Credential, Diagnosis, Effective, Finding, Fix, Where
 from toolsync.doctor.unasked import way_out, why
 from toolsync.masking import fingerprint
-from toolsync.sentence import tell
+from toolsync.sentence import Text, tell
 from toolsync.session import Session
 
 if TYPE_CHECKING:
@@ -49,12 +49,23 @@ def program(
         "findings": [_finding(look, finding, mends, language) for finding in one.findings],
         "ruled_out": list(one.ruled_out),
         "answered": _answered(effective, exchanges),
-        "asked": [_open(tell(exchange.line, language)) for exchange in exchanges],
+        "asked": [_open(tell(line, language)) for line in _evidence(probed)],
         "unknown": [_open(tell(line, language)) for line in (*why(look, one), *(fix.why if fix else ()))],
         **_way_out(fix, language),
         "layers": [_layer(standing, session) for standing in look.standings()],
         "client": _proven(proof, look, language) if proof is not None else None,
     }
+
+
+def _evidence(probed: Probed | None) -> Iterator[Text]:
+    """What was seen, whatever it amounts to: where the way ends, and what came of each request."""
+    if probed is None:
+        return
+    if probed.way.end is not None:
+        yield came(probed.way.end)
+    if probed.inquiry is not None:
+        yield from [probed.inquiry.said] if probed.inquiry.said else []
+        yield from (exchange.line for exchange in probed.inquiry.exchanges)
 
 
 Mends = Callable[[Finding, str], Fix | None]

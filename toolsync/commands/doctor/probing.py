@@ -65,7 +65,17 @@ def _triple(effective: Effective) -> tuple[object, ...]:
     """What is asked once, however many programs ask it."""
     keys = tuple((one.header, one.value) for one in effective.credentials)
     headers = tuple(sorted((name, str(value)) for name, value in effective.headers.items()))
-    return effective.url, effective.dialect, effective.model, keys, headers, effective.network, effective.streams
+    waits = effective.timeout_seconds, effective.limit_name
+    return (
+        effective.url,
+        effective.dialect,
+        effective.model,
+        keys,
+        headers,
+        effective.network,
+        effective.streams,
+        *waits,
+    )
 
 
 def _request(look: Look) -> Request:
