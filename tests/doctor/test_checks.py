@@ -275,7 +275,9 @@ ROWS: dict[str, dict[str, Row]] = {
         "a shell's command": Row([("key_literal_placeholder", "sure")], settings(key="$(pass show relay)")),
         "a template's": Row([("key_literal_placeholder", "sure")], settings(key="{{ .relay_key }}")),
         "opencode's file": Row([("key_literal_placeholder", "sure")], settings(key="{file:~/.relay}")),
-        "a gap of an example": Row([("key_literal_placeholder", "sure")], settings(key="<your api key>")),
+        "a gap of an example": Row(
+            [("key_placeholder_value", "likely")], settings(key="<your api key>"), says="a gap in an example"
+        ),
         "invented syntax": Row([("key_literal_placeholder", "sure")], settings(key="localEnv:RELAY_KEY")),
         "Bearer before a reference": Row([("key_literal_placeholder", "sure")], settings(key="Bearer ${RELAY_KEY}")),
         "its own syntax is expanded": Row(NONE, settings(key="{env:RELAY_KEY}"), {"RELAY_KEY": KEY}),

@@ -33,6 +33,9 @@ def _pattern(spelling: str) -> str:
     return rf"{re.escape(before)}([A-Za-z_][A-Za-z0-9_]*){end}"
 
 
+GAP = "spelling_of_gap"
+"""The sentence for what an example leaves to be filled in: no reference to anything."""
+
 _FORMS: Mapping[str, str] = {
     r"\$\{\{\s*(?:secrets|env)\.\w+\s*\}\}": "spelling_of_continue",
     r"\$\{(?:env:)?[A-Za-z_]\w*(?::?[-?=+][^}]*)?\}": "spelling_of_shell_or_code",
@@ -43,13 +46,15 @@ _FORMS: Mapping[str, str] = {
     r"\{env:[^{}\s]*\}": "spelling_of_opencode",
     r"\{file:[^{}]*\}": "spelling_of_opencode_file",
     r"\{\{\s*[\w.$|() -]+\s*\}\}": "spelling_of_template",
+    r"#\{\s*[A-Za-z_][\w.\[\]'\"]*\s*\}": "spelling_of_template",
+    r"@[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+@?": "spelling_of_template",
     r"%[A-Za-z_]\w*%": "spelling_of_windows",
     r"(?:localEnv|env|process\.env|os\.environ)[:./][A-Za-z_]\w*": "spelling_of_other",
     r"op://\S+": "spelling_of_op",
     r"(?:vault|bws?|doppler|infisical|secretref|aws-sm|gcp-sm|azure-kv)(?:://?|:)\S+": "spelling_of_other",
     r"(?:keyring|command):\S.*": "spelling_of_toolsync",
     r"ENC\[[^\]]*\]": "spelling_of_sops",
-    r"<[A-Za-z][\w -]*>": "spelling_of_gap",
+    r"<[A-Za-z][\w -]*>": GAP,
     r"![^\s].*": "spelling_of_pi",
 }
 """What people write where a key belongs, and the sentence that says whose spelling it is."""

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from toolsync.doctor.checks.saying import address, at_line, place, values
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Certainty, Credential, Finding
-from toolsync.doctor.references import stray, variable
+from toolsync.doctor.references import GAP, stray, variable
 from toolsync.document import data as _data
 from toolsync.errors import KeyringLockedError, NoKeyringError
 from toolsync.masking import Secret
@@ -125,6 +125,10 @@ def _judged(look: Look, credential: Credential, value: str) -> Finding | None:
         return _finding(look, credential, "key_whitespace", say("holds_blanks", place=at))
     raw = _half_expanded(look, credential, value)
     whose = stray(raw or value)
+    if whose == GAP:
+        return _finding(
+            look, credential, "key_placeholder_value", say("at", place=at, said=say(GAP)), certainty="likely"
+        )
     if whose:
         return _literal(look, credential, raw or value, whose)
     for cause, text, certainty in (*_not_a_key(value), *_white(value), *_dummy(value), *_suffixed(value)):
