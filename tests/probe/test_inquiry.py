@@ -205,6 +205,16 @@ def test_what_it_comes_to(row: Row) -> None:
     assert not any(KEY.reveal() in tell(exchange.line) for exchange in found.exchanges)
 
 
+def test_which_other_headers_were_tried_is_told() -> None:
+    with slow(by_api_key) as gateway:
+        base = f"{gateway.origin}/v1"
+        found = inquire(Request(CHAT, base, f"{base}/chat/completions", "m", {"authorization": KEY}))
+    tried = [tell(exchange.line) for exchange in found.exchanges if exchange.what == "other header"]
+    assert [line.partition("(")[2].partition(")")[0] for line in tried] == [
+        *("the key in x-api-key, api-key instead", "the key in x-api-key instead"),
+    ]
+
+
 def test_a_login_page_is_opened_by_its_whole_address() -> None:
     page = "<html><title>Sign in to the guest network</title><form action=/login><input type=password></form></html>"
     with slow(lambda _: Reply(page)) as gateway:

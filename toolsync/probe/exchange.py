@@ -73,17 +73,25 @@ class Exchange:
     def line(self) -> Text:
         """The exchange as evidence."""
         asked: Text = f"{self.method} {self.url}"
-        if self.what in _BESIDES:
-            asked = say("asked_besides", asked=asked, what=_BESIDES[self.what])
+        if self._besides:
+            asked = say("asked_besides", asked=asked, what=self._besides)
         came = f"{self.status} {self.content_type}".strip() if self.status is not None else say("no_answer")
         if self.words:
             return say("answered_saying", asked=asked, came=came, words=self.words)
         return say("answered", asked=asked, came=came)
 
+    @property
+    def _besides(self) -> Text:
+        if self.what == "other header":
+            return say("with_other_header", headers=", ".join(name for name in KEY_HEADERS if name in self.sent))
+        return _BESIDES.get(self.what, "")
+
+
+KEY_HEADERS = ("authorization", "x-api-key", "api-key")
+"""Where gateways look for a key, the usual one first; Azure's in the last."""
 
 _BESIDES: Mapping[What, Text] = {
     "deep": say("as_coding_tool"),
-    "other header": say("with_other_header"),
     "no key": say("without_key"),
     "own API": say("with_empty_question"),
     "other API": say("by_other_api"),

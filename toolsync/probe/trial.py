@@ -10,7 +10,7 @@ from toolsync.masking import Secret
 from toolsync.probe.body import is_page
 from toolsync.probe.candidates import Candidate
 from toolsync.probe.dialect import models_url
-from toolsync.probe.exchange import Exchange, What
+from toolsync.probe.exchange import KEY_HEADERS, Exchange, What
 from toolsync.probe.talk import Talk
 
 
@@ -56,7 +56,7 @@ def other_header(talk: Talk) -> tuple[str, Exchange] | None:
     first = next(iter(talk.request.credentials.items()), None)
     if first is None:
         return None
-    usual, *rare = [header for header in _HEADERS if header != first[0]]
+    usual, *rare = [header for header in KEY_HEADERS if header != first[0]]
     came = _with_headers(talk, dict.fromkeys((usual, *rare), first[1]))
     if came is None:
         return None
@@ -64,10 +64,6 @@ def other_header(talk: Talk) -> tuple[str, Exchange] | None:
     if alone is None:
         return usual, came
     return (usual, alone) if is_let_in(talk, alone) else (rare[0], came)
-
-
-_HEADERS = ("authorization", "x-api-key", "api-key")
-"""Where gateways look for a key, the usual one first; Azure's in the last."""
 
 
 def _with_headers(talk: Talk, credentials: Mapping[str, Secret]) -> Exchange | None:
