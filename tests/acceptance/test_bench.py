@@ -188,6 +188,15 @@ def test_what_does_not_answer_is_not_measured(measured: Machine, gateway: Loopba
     assert not any(one.json and one.json.get("stream") for one in gateway.received)
 
 
+def test_what_cannot_be_measured_is_mended_in_the_profile_that_was_asked_for(measured: Machine) -> None:
+    other = 'base_url = "http://127.0.0.1:1/v1"\nmodel = "m"\nkey = "keyring:work"\n'
+    measured.profile(f"[profiles.other]\n{other}")
+    ran = measured.toolsync(*_QUICK, "--profile", "other")
+    assert ran.code == 2
+    assert "`toolsync profile edit other --set base_url=ADDRESS`." in ran.err
+    assert "toolsync apply" not in ran.err
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [

@@ -94,3 +94,9 @@ def test_where_a_key_is_changed(key: str) -> None:
     hint = named("换成该网关发给你的密钥：`toolsync key rotate NAME`。", profile, "zh")
     assert english(re.sub(r"pass show gw", "", hint)) == []
     assert "NAME" not in hint
+
+
+def test_which_profile_is_edited() -> None:
+    profile = Profile("other", "https://gw.example/v1", "m", KeyRef.parse("env:GW_KEY"))
+    hint = named("Correct it: `toolsync profile edit --set base_url=ADDRESS`.", profile)
+    assert hint == "Correct it: `toolsync profile edit other --set base_url=ADDRESS`."

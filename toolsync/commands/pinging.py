@@ -155,7 +155,10 @@ _KEY_COMMAND = re.compile("`toolsync key (set|rotate) NAME`")
 
 
 def named(hint: str, profile: Profile, told: Language = "en") -> str:
-    """A probe's hint, in which NAME stands for the profile, with its name; a key is changed where it comes from."""
+    """A probe's hint, in which NAME stands for the profile, with its name; a key is changed where it comes from.
+
+    The profile is named where it is to be edited, too: it need not be the active one.
+    """
     name = profile.key.name
     places: Mapping[str, Text] = {
         "age": "`toolsync key set NAME`",
@@ -167,6 +170,7 @@ def named(hint: str, profile: Profile, told: Language = "en") -> str:
     if there is not None and _KEY_COMMAND.search(hint):
         way = tell(there, told)
         hint = _KEY_COMMAND.sub(lambda _: way, hint)
+    hint = hint.replace("`toolsync profile edit --", "`toolsync profile edit NAME --")
     return re.sub(r"\bNAME\b", profile.name, hint)
 
 

@@ -204,7 +204,7 @@ def _pinged(session: Session, profile: Profile, wish: Wish, base: str) -> str:
         return came.warning
     raise PingFailedError(
         f"{came.url}: {named_problem(came)}; nothing was measured",
-        hint=named(came.hint, profile),
+        hint=named(came.hint, profile).replace(", then `toolsync apply`", ""),  # no tool is asked here
         cause=came.cause if came.certainty != "open" else "",
     )
 
