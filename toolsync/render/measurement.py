@@ -49,7 +49,7 @@ def about(run: Mapping[str, Any]) -> Iterator[str]:
         f": {asked['prompt_tokens']} tokens in, {asked['output_tokens']} out."
     )
     if asked["rate"] is not None:
-        yield f"Open loop: {asked['rate']:g} requests a second, whatever comes back; Streams: the most under way at once."
+        yield f"Open loop: {asked['rate']:g} requests a second, whatever comes back; Streams: the most at once."
     held = ", ".join(asked["accepted"]) or "nothing"
     refused = f"; not taken: {', '.join(asked['refused'])}" if asked["refused"] else ""
     yield f"Output held by {held}{refused}. Tokens counted by {_SOURCES[run['token_source']]}."
