@@ -232,6 +232,24 @@ def test_certificates_are_checked_against_the_usual_roots_and_the_profiles_own(
     assert (came.outcome, came.problem) == (outcome, problem.replace("PORT", str(server.port)))
 
 
+def test_certificates_of_our_own_environment_are_not_the_tools(
+    certificates: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificates / "good.pem")
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificates / "good.pem"))
+    with scripted(http(200, CHAT_OK), tls=context) as server:
+        came = ping(PingRequest("openai-chat", server.base_url, "m", KEY, network=Network()))
+    assert came.problem == f"the certificate of 127.0.0.1:{server.port} is self-signed"
+
+
+def test_a_proxy_of_a_kind_that_we_do_not_ask_by_is_named() -> None:
+    with scripted(http(200, CHAT_OK)) as proxy:
+        network = Network(proxy=f"socks5h://127.0.0.1:{proxy.port}")
+        came = ping(PingRequest("openai-chat", "http://gateway.example/v1", "m", KEY, network=network))
+    assert (came.outcome, came.problem) == ("unsendable", "the proxy setting cannot be used")
+
+
 @pytest.mark.parametrize(
     ("reason", "cause"),
     [

@@ -28,6 +28,7 @@ from toolsync.keyref import KeyRef
 from toolsync.masking import Secret
 from toolsync.probe.network import Network
 from toolsync.profile.reader import read
+from toolsync.proxies import Proxies
 
 CLAUDE = ".claude/settings.json"
 TOP_UP = "Top the account up on the gateway's page, or use another key. "
@@ -368,6 +369,24 @@ def test_a_proxy_that_catches_all_is_told_where_it_is_set(
     finding = Finding("proxy_captures_loopback", values={"place": "HERE"}, where=where)
     found = fix(effective("http://127.0.0.1:8080/v1"), finding, PROFILE, Standing(is_set=True, environ=environ))
     assert str(found.text if found else "").startswith(expected)
+
+
+UPPER_FIRST = Proxies(straight=("NO_PROXY", "no_proxy"), forms=("brackets",))
+EXEMPTED_BY: dict[str, tuple[Proxies, dict[str, str], str]] = {
+    "the one that it reads first": (UPPER_FIRST, {"no_proxy": "a", "NO_PROXY": "b"}, "NO_PROXY='b,127.0.0.1,"),
+    "the one that hides the other": (Proxies(empty_hides=True), {"no_proxy": ""}, "no_proxy=127.0.0.1,localhost,::1"),
+    "an address as it reads it": (UPPER_FIRST, {}, "NO_PROXY='127.0.0.1,localhost,[::1]'"),
+    "commas, which all read": (Proxies(), {"NO_PROXY": "a b"}, "NO_PROXY=a,b,127.0.0.1,localhost,::1"),
+}
+
+
+@pytest.mark.parametrize(("rules", "environ", "expected"), EXEMPTED_BY.values(), ids=EXEMPTED_BY)
+def test_the_variable_that_spares_a_host_is_the_one_that_the_program_reads(
+    rules: Proxies, environ: dict[str, str], expected: str
+) -> None:
+    asked = replace(effective("http://127.0.0.1:8080/v1"), network=Network(proxy="http://p:1", rules=rules))
+    found = fix(asked, Finding("proxy_captures_loopback"), PROFILE, Standing(is_set=True, environ=environ))
+    assert str(found.text if found else "").startswith(f"Run `export {expected}")
 
 
 def test_a_variable_for_the_proxy_mends_it_as_it_is_printed(tmp_path: Path) -> None:

@@ -155,10 +155,26 @@ def trust(url: str, network: Network) -> ssl.SSLContext:
     import httpx
 
     context = httpx.create_ssl_context(trust_env=False)
-    context.load_default_certs()
+    _load_system(context)
     if network.ca_bundle:
         context.load_verify_locations(cafile=network.ca_bundle)
     return context
+
+
+def _load_system(context: ssl.SSLContext) -> None:
+    """The system's roots, where it keeps them; not where `SSL_CERT_FILE` says, which many a tool does not read."""
+    import os
+    import ssl
+    from contextlib import suppress
+
+    if os.name == "nt":
+        context.load_default_certs()
+        return
+    paths = ssl.get_default_verify_paths()
+    with suppress(OSError):  # there is no such file: the folder, and Mozilla's
+        context.load_verify_locations(cafile=paths.openssl_cafile)
+    if paths.capath:
+        context.load_verify_locations(capath=paths.capath)
 
 
 def _read(answer: httpx.Response) -> bytes:

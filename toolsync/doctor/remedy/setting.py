@@ -139,7 +139,7 @@ def exempt(effective: Effective, finding: Finding, profile: Profile, standing: S
     rules = effective.network.rules
     stated = [one for one in rules.straight if one in standing.environ]  # even if empty, it may hide the other
     name = rules.sparing(standing.environ) or next(iter(stated), "NO_PROXY")
-    before = rules.hosts(standing.environ.get(name, ""))
+    before = standing.environ.get(name, "").replace(",", " ").split()  # white space parts them to some: to all a comma
     hosts = ",".join(dict.fromkeys((*before, *map(rules.spelled, (host, "localhost", "127.0.0.1", "::1")))))
     if "no_proxy" in standing.takes:
         return _edited(effective, profile, standing, f"network.no_proxy={hosts}")
