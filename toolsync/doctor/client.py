@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 from toolsync import waiting
-from toolsync.doctor.checks.saying import text
+from toolsync.doctor.plain import text
 from toolsync.masking import masked
 from toolsync.sentence import say
 from toolsync.tool import Client, Layer

@@ -7,8 +7,9 @@ from urllib.parse import urlsplit
 from toolsync.address import normal
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Where
+from toolsync.doctor.plain import text as text  # noqa: PLC0414  the checks have it from here
 from toolsync.errors import ProfileError
-from toolsync.masking import mask_credentials, mask_key_shapes, masked, on_one_line
+from toolsync.masking import on_one_line
 from toolsync.sentence import Text, say
 from toolsync.trace import CREDENTIALS
 
@@ -58,11 +59,6 @@ def address(url: str) -> Text:
     except ValueError:
         return say("unreadable_address")
     return text(url.strip())
-
-
-def text(value: str, *, limit: int = 200) -> str:
-    """Any value of the settings, on one line."""
-    return on_one_line(masked(mask_credentials(mask_key_shapes(value))), limit=limit)
 
 
 def same(question: str, one: str, other: str) -> bool:
