@@ -9,8 +9,14 @@ from pathlib import Path
 import pytest
 
 from tests.doctor.home import Home
+from toolsync.causes import named
+from toolsync.doctor.checks import saying
+from toolsync.doctor.diagnosis import Probed, diagnosis
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Effective
+from toolsync.probe.step import Step
+from toolsync.probe.way import Way
+from toolsync.sentence import tell
 
 PLAIN, SECRET = "http://127.0.0.1:8080", "https://gw.example"
 P, Q = "http://p.example:1", "http://q.example:1"
@@ -112,3 +118,21 @@ CODEX = {
 @pytest.mark.parametrize(("environ", "expected"), CODEX.values(), ids=CODEX)
 def test_codex_goes_its_own_way(tmp_path: Path, environ: Mapping[str, str], expected: tuple[str | None, str]) -> None:
     assert taken(codex(tmp_path, PLAIN, environ).effective) == expected
+
+
+def test_what_checks_no_certificate_works_and_is_warned_of(tmp_path: Path) -> None:
+    look = claude(tmp_path, NEWER, SECRET, {}, NODE_TLS_REJECT_UNAUTHORIZED="0")
+    end = Step("encryption", "gw.example:443", "tls_unchecked", "self-signed certificate", 1, is_end=True)
+    found = diagnosis(look.effective, (), Probed(Way(look.effective.url, (end,))))
+    assert found.primary is not None
+    assert (found.state, found.primary.cause) == ("warning", "tls_unchecked")
+    assert found.primary.values["variable"] == "NODE_TLS_REJECT_UNAUTHORIZED"
+    said = {
+        name: tell(value) for name, value in (saying.values(look, found.primary.where) | found.primary.values).items()
+    }
+    remedy = named("tls_unchecked").filled(said).remedy
+    assert "name its file in NODE_EXTRA_CA_CERTS" in remedy
+    assert (
+        "take NODE_TLS_REJECT_UNAUTHORIZED out, at ~/.claude/settings.json:1 (env.NODE_TLS_REJECT_UNAUTHORIZED)"
+        in remedy
+    )
