@@ -43,6 +43,7 @@ class Exchange:
         also: causes that look the same.
         elapsed_ms: to the end of the answer.
         first_ms: to the first event of a stream, else None.
+        headers_ms: to the headers of a stream, else None.
         silence_ms: the longest wait within a stream, from its headers on; else None.
         is_billable: whether it may have cost something.
         by: the row of `templates/answers/` that decided; "" where none did.
@@ -60,6 +61,7 @@ class Exchange:
     also: tuple[str, ...]
     elapsed_ms: int
     first_ms: int | None = None
+    headers_ms: int | None = None
     silence_ms: int | None = None
     is_billable: bool = False
     by: str = ""

@@ -160,6 +160,10 @@ def _unanswered(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:
         return _limited(talk, asked)
     if asked.cause in _OF_HEADERS and talk.request.headers:
         trial.without_own_headers(talk)
+    if asked.cause == "stream_stalled" and asked.first_ms is not None and asked.certainty == "likely":
+        seconds = outwaited(talk.request, asked)  # it went on, for who waits
+        if seconds is not None:
+            return Inquiry(cause="tool_timeout_too_short", values={**talk.values(asked), **seconds})
     if asked.cause == "origin_timeout" and not talk.request.streams:
         talk.listen()
     return Inquiry(cause=asked.cause, certainty=asked.certainty, values=talk.values(asked))

@@ -15,11 +15,14 @@ def outwaited(request: Request, asked: Exchange) -> Mapping[str, str] | None:
         request: the tool's.
         asked: what it came to, with our patience.
     """
-    patience, waited_ms = request.timeout_seconds, _waited_ms(asked)
+    patience, waited_ms = request.timeout_seconds, _waited_ms(request, asked)
     if patience is None or waited_ms <= patience * 1000:
         return None
     return {"seconds": f"{patience:g}", "needed": f"{waited_ms / 1000:.1f}"}
 
 
-def _waited_ms(asked: Exchange) -> int:
-    return asked.first_ms or asked.elapsed_ms
+def _waited_ms(request: Request, asked: Exchange) -> int:
+    """The longest of the waits that the limit holds for; what is no stream comes at once, its headers with it."""
+    whole = asked.elapsed_ms if asked.headers_ms is None else asked.headers_ms
+    waits = {"headers": whole, "first": asked.first_ms or asked.elapsed_ms, "gaps": asked.silence_ms or 0}
+    return max(waits[name] for name in request.timeout_of)

@@ -24,6 +24,7 @@ class Request:
         headers: further ones.
         streams: whether it asks for a stream.
         timeout_seconds: how long it waits; None where nobody knows.
+        timeout_of: the waits that this holds for: `headers`, `first`, `gaps`.
         limit_name: the parameter by which it limits the answer; "" for the dialect's own.
         network: its way.
         is_trusted: whether the key may be sent there at all.
@@ -38,6 +39,7 @@ class Request:
     headers: Mapping[str, str | Secret] = field(default_factory=dict)
     streams: bool = False
     timeout_seconds: float | None = None
+    timeout_of: tuple[str, ...] = ("first",)
     limit_name: str = ""
     network: Network = field(default_factory=Network)
     is_trusted: bool = True

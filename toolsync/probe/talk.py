@@ -185,6 +185,7 @@ class Talk:
             also=wrong.also if wrong else (),
             elapsed_ms=heard.total_ms,
             first_ms=heard.first_ms,
+            headers_ms=heard.headers_ms if heard.answer else None,
             silence_ms=heard.silence_ms if heard.answer else None,
             is_billable=True,
             by=wrong.by if wrong else "",

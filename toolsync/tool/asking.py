@@ -52,6 +52,7 @@ def request(tool: str, table: Mapping[str, Any], speaks: Sequence[str], readers:
         tolerates_address=tolerates.get("address", ""),
         aliases=aliases,
         timeout_seconds=table.get("timeout_seconds"),
+        timeout_of=tuple(table.get("timeout_of", ("first",))),
         limit=table.get("limit", ""),
     )
 

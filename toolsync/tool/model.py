@@ -142,6 +142,7 @@ class Request:
         tolerates_address: the same at an address's end.
         aliases: names that stand for what another question is answered with, where they are a model's; "" for none.
         timeout_seconds: how long it waits for an answer where nothing says it; None: nobody knows, or for ever.
+        timeout_of: what its limit holds for: the `headers` of an answer, its `first` word, the `gaps` of a stream.
         limit: the parameter by which it limits the answer's tokens; "": the dialect's usual one.
     """
 
@@ -159,6 +160,7 @@ class Request:
     tolerates_address: str = ""
     aliases: Mapping[str, str] = field(default_factory=dict)
     timeout_seconds: float | None = None
+    timeout_of: tuple[str, ...] = ("first",)
     limit: str = ""
 
 

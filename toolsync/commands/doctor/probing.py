@@ -62,20 +62,12 @@ def probes(told: Sequence[tuple[Look, Sequence[Finding]]], *, is_deep: bool) -> 
 
 
 def _triple(effective: Effective) -> tuple[object, ...]:
-    """What is asked once, however many programs ask it."""
+    """What comes to the same, however many programs ask it; for how long a tool waits is the tool's own."""
     keys = tuple((one.header, one.value) for one in effective.credentials)
     headers = tuple(sorted((name, str(value)) for name, value in effective.headers.items()))
-    waits = effective.timeout_seconds, effective.limit_name
-    return (
-        effective.url,
-        effective.dialect,
-        effective.model,
-        keys,
-        headers,
-        effective.network,
-        effective.streams,
-        *waits,
-    )
+    waits = effective.timeout_seconds is not None and effective.tool, effective.timeout_seconds
+    question = effective.url, effective.dialect, effective.model, effective.streams, effective.limit_name
+    return *question, keys, headers, effective.network, waits
 
 
 def _request(look: Look) -> Request:
@@ -97,6 +89,7 @@ def _request(look: Look) -> Request:
         headers=headers,
         streams=effective.streams,
         timeout_seconds=effective.timeout_seconds,
+        timeout_of=look.tool.request.timeout_of,
         limit_name=effective.limit_name,
         network=effective.network,
         is_trusted=is_trusted,
