@@ -99,6 +99,7 @@ def cc_switch(address: str) -> bytes:
 
 
 STRICT = demo(DEMO.replace('"jsonc"', '"json-no-bom"'))
+READER = demo(DEMO.replace('"{env:NAME}"', '"{env:NAME}", "{file:PATH}"'))
 VENDOR = demo(DEMO.replace('"url", ', '"url", "$DEMO_URL", '))
 
 ROWS: dict[str, dict[str, Row]] = {
@@ -275,6 +276,11 @@ ROWS: dict[str, dict[str, Row]] = {
         "a shell's command": Row([("key_literal_placeholder", "sure")], settings(key="$(pass show relay)")),
         "a template's": Row([("key_literal_placeholder", "sure")], settings(key="{{ .relay_key }}")),
         "opencode's file": Row([("key_literal_placeholder", "sure")], settings(key="{file:~/.relay}")),
+        "a file that the tool reads": Row(NONE, {**settings(key="{file:~/k}"), "k": f"{KEY}\n"}, tool=READER),
+        "a file beside the settings": Row(NONE, {**settings(key="{file:k}"), ".demo/k": KEY}, tool=READER),
+        "what stands in such a file": Row(
+            [("key_not_a_key", "sure")], {**settings(key="{file:k}"), ".demo/k": f"Bearer {KEY}"}, tool=READER
+        ),
         "a gap of an example": Row(
             [("key_placeholder_value", "likely")], settings(key="<your api key>"), says="a gap in an example"
         ),

@@ -695,3 +695,12 @@ def test_who_trusts_no_certificate_is_told_the_variable_that_this_program_reads(
 ) -> None:
     said = {name: tell(value) for name, value in saying.values(Home(tmp_path).looks(tool)[0]).items()}
     assert f" name its file in {variable}, in the environment" in named("tls_untrusted_ca").filled(said).remedy
+
+
+@pytest.mark.parametrize(("path", "expected"), [("k", [KEY]), ("~/k", []), ("../k", []), ("none", [])])
+def test_settings_of_a_repository_speak_of_its_own_files(tmp_path: Path, path: str, expected: list[str]) -> None:
+    layers = '[[layer]]\nname = "project"\nfile = "<project>/demo.json"\n'
+    home = Home(tmp_path)
+    home.write({"k": OTHER, "project/k": f"{KEY}\n", "project/demo.json": json.dumps({"key": f"{{file:{path}}}"})})
+    look = home.look(demo(DEMO.replace('"{env:NAME}"', '"{file:PATH}"') + layers))
+    assert [one.value.reveal() for one in look.effective.credentials if one.value is not None] == expected

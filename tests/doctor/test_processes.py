@@ -333,6 +333,13 @@ def test_a_key_that_every_user_can_read(
     assert [finding.cause for finding in CHECKS["modes"](open_home.look(demo()))] == expected
 
 
+def test_a_file_that_says_where_the_key_stands_holds_none(open_home: Home) -> None:
+    open_home.write({".demo/settings.json": json.dumps({"key": "{file:k}"}), ".demo/k": KEY}, 0o644)
+    look = open_home.look(demo(DEMO.replace('"{env:NAME}"', '"{file:PATH}"')))
+    assert [one.value.reveal() for one in look.effective.credentials if one.value] == [KEY]
+    assert list(CHECKS["modes"](look)) == []
+
+
 def test_a_key_in_git_comes_before_one_that_others_can_read(open_home: Home) -> None:
     needs(shutil.which("git"), "needs git")
     open_home.environ["PATH"] = os.environ["PATH"]

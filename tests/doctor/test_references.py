@@ -20,13 +20,20 @@ EXPANDED: dict[str, tuple[str, list[str], tuple[str, tuple[str, ...]]]] = {
     "none": ("${A}", [], ("${A}", ())),
     "not set": ("${NO}", ["${NAME}"], ("", ("NO",))),
     "empty": ("${EMPTY}", ["${NAME}"], ("", ("EMPTY",))),
+    "a file": ("{file:~/k}", ["{env:NAME}", "{file:PATH}"], ("<~/k>", ())),
+    "a variable and a file": ("${A} {file:./a b}.", ["{file:PATH}", "${NAME}"], ("x <./a b>.", ("A",))),
+    "a file without an end": ("@/k y", ["@PATH"], ("</k> y", ())),
     "no name": ("${1}", ["${NAME}"], ("${1}", ())),
 }
 
 
 @pytest.mark.parametrize(("text", "spellings", "expected"), EXPANDED.values(), ids=EXPANDED)
 def test_what_is_expanded(text: str, spellings: list[str], expected: tuple[str, tuple[str, ...]]) -> None:
-    assert expanded(text, spellings, ENVIRON) == expected
+    assert expanded(text, spellings, ENVIRON, lambda path: f"<{path}>") == expected
+
+
+def test_a_reference_to_a_file_stays_where_nobody_reads_files() -> None:
+    assert expanded("${A}{file:k}", ["${NAME}", "{file:PATH}"], ENVIRON) == ("x{file:k}", ("A",))
 
 
 STRAY = {

@@ -3,31 +3,40 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from toolsync.tool.asking import NAME
+from toolsync.tool.asking import FILE, NAME
 
 
-def expanded(text: str, spellings: Sequence[str], environ: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
+def expanded(
+    text: str, spellings: Sequence[str], environ: Mapping[str, str], read: Callable[[str], str] | None = None
+) -> tuple[str, tuple[str, ...]]:
     """The text with the references that the tool expands filled in, and the variables that it named.
 
     Args:
         text: a value of the settings.
-        spellings: as the template gives them: `${NAME}`.
+        spellings: as the template gives them: `${NAME}`, `{file:PATH}`.
         environ: what the tool sees; a variable that is not set is filled in as nothing.
+        read: what a file holds; without it, references to files stay as they are.
     """
     named: list[str] = []
+    known = [spelling for spelling in spellings if NAME in spelling or read is not None]
 
     def value(match: re.Match[str]) -> str:
-        name = next(group for group in match.groups() if group is not None)
-        named.append(name)
-        return environ.get(name, "")
+        held = match[match.lastindex or 0]
+        if NAME not in known[(match.lastindex or 1) - 1]:
+            return read(held) if read is not None else match[0]
+        named.append(held)
+        return environ.get(held, "")
 
-    pattern = "|".join(_pattern(spelling) for spelling in spellings)
+    pattern = "|".join(map(_pattern, known))
     return (re.sub(pattern, value, text) if pattern else text), tuple(named)
 
 
 def _pattern(spelling: str) -> str:
+    if NAME not in spelling:
+        before, _, after = map(re.escape, spelling.partition(FILE))
+        return rf"{before}([^\s](?:(?!{after}).)*){after}" if after else rf"{before}(\S+)"
     before, _, after = spelling.partition(NAME)
     end = re.escape(after) if after else r"(?![A-Za-z0-9_])"
     return rf"{re.escape(before)}([A-Za-z_][A-Za-z0-9_]*){end}"

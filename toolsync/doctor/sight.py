@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
-from functools import cached_property
+from functools import cached_property, partial
+from pathlib import Path
 
+from toolsync import disk
 from toolsync.doctor.layers import Seen
 from toolsync.doctor.model import Where
 from toolsync.doctor.references import expanded
@@ -14,6 +17,7 @@ from toolsync.doctor.world import World
 from toolsync.document import KeyPath, parse_path
 from toolsync.document import data as _data
 from toolsync.document.keypath import spell
+from toolsync.errors import FileError
 from toolsync.overlay import Edit
 from toolsync.tool import Reader, Tool
 from toolsync.trace import Answer, Tree, answers
@@ -97,8 +101,23 @@ class Sight:
     def _expanded(self, answer: Answer) -> tuple[Answer, tuple[str, ...]]:
         if not answer.file or not self.tool.request.references:
             return answer, ()
-        value, named = expanded(answer.value, self.tool.request.references, self.environ)
-        return (replace(answer, value=value) if named else answer), named
+        read = partial(self._text, answer)
+        value, named = expanded(answer.value, self.tool.request.references, self.environ, read)
+        return replace(answer, value=value), named
+
+    def _text(self, answer: Answer, path: str) -> str:
+        """What the file holds that an answer refers to; a repository's own settings speak of its own files only."""
+        places, one = self.world.session.places, self.seen(answer)
+        file = Path(answer.file).parent / re.sub(r"^~(?=/)", lambda _: str(places.home), path)
+        within = (places.repository or places.project) if one is not None and one.is_projects else None
+        try:
+            return (disk.read(file, within=within).raw or b"").decode(errors="replace").strip()
+        except FileError:  # the tool finds nothing there either
+            return ""
+
+    def is_elsewhere(self, question: str) -> bool:
+        """Whether the settings say only where the answer is to be found."""
+        return question in self.raw and self.raw[question].value != self.found[question].value
 
     def seen(self, answer: Answer) -> Seen | None:
         """The layer that the answer comes from."""

@@ -22,6 +22,9 @@ _HEADERS = {
 NAME = "NAME"
 """What stands for the variable's name in the spelling of a reference."""
 
+FILE = "PATH"
+"""What stands for the path in the spelling of a reference to a file."""
+
 
 def request(tool: str, table: Mapping[str, Any], speaks: Sequence[str], readers: Sequence[Reader]) -> Request:
     """The `[request]` table, filled up with what the dialect says.
@@ -77,8 +80,8 @@ def _stop_at_unasked(tool: str, fields: Mapping[str, Iterable[str]], readers: Se
 
 def _stop_at_nameless(tool: str, references: Sequence[str]) -> None:
     for spelling in references:
-        if spelling.count(NAME) != 1 or spelling == NAME:
-            hint = 'Write it as the tool does, with NAME for the name: "${NAME}".'
+        if spelling.count(NAME) + spelling.count(FILE) != 1 or spelling in (NAME, FILE):
+            hint = 'Write it as the tool does, with NAME for the name: "${NAME}"; PATH stands for a file.'
             raise TemplateError(f"{tool}/tool.toml: request.references: '{spelling}' is no reference", hint=hint)
 
 

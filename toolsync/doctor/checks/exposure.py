@@ -46,8 +46,9 @@ def _in_files(look: Look) -> Iterator[Credential]:
         is_key = credential.kind in ("literal", "login") or credential.where.layer not in ("environment", "")
         if not is_key or credential.kind == "command" or credential.value is None or not file or file in seen:
             continue
-        if look.named(credential.question) and credential.where.layer != _dotenv(look):
-            continue  # the file names a variable
+        is_named = look.named(credential.question) and credential.where.layer != _dotenv(look)
+        if is_named or (credential.kind == "literal" and look.is_elsewhere(credential.question)):
+            continue  # the file names a variable, or another file
         value = credential.value.reveal().strip()
         if not is_reference(value) and not stray(value):
             seen.add(file)
