@@ -14,10 +14,10 @@ import pytest
 
 from tests.bench.records import rung
 from tests.conftest import needs
-from toolsync.bench.gpu import Watch, Wish, peak_mib, rungs
+from toolsync.bench.gpu import Watch, Watched, Wish, peak_mib, rungs
 from toolsync.bench.gpu import watch as watching
 from toolsync.bench.gpu.nvml import Nvml
-from toolsync.bench.gpu.placement import Listener, is_here, listeners, placed, port_of
+from toolsync.bench.gpu.placement import Listener, Placement, is_here, listeners, placed, port_of
 from toolsync.bench.gpu.reading import Holder, Reading, Recording, Sample
 from toolsync.bench.record import GpuUse, Rung
 
@@ -54,7 +54,8 @@ def recording(*used: float | None, reason: str = "", why: str = "", total: float
 def test_a_rung(
     seen: Recording, span: tuple[float, float], baseline: float | None, peak: float | None, why: str
 ) -> None:
-    (use,) = rungs.uses(seen, int(span[0] * S), int(span[1] * S))
+    started_ns, ended_ns = int(span[0] * S), int(span[1] * S)
+    (use,) = rungs.uses(seen, rungs.Span(started_ns, started_ns, ended_ns))
     assert (use.baseline_mib, use.peak_mib, use.why, use.serves) == (baseline, peak, why, None)
 
 
@@ -64,12 +65,28 @@ def test_a_rung(
     ids=["hung", "too short a rung", "who knows"],
 )
 def test_a_source_that_hangs_is_told_from_a_rung_that_is_short(interval_ms: int | None, why: str) -> None:
-    (use,) = rungs.uses(recording(1, 2), 2 * S, 4 * S, None, interval_ms)
+    (use,) = rungs.uses(recording(1, 2), rungs.Span(2 * S, 2 * S, 4 * S), None, interval_ms)
     assert (use.peak_mib, use.why) == (None, why)
 
 
+def test_what_the_warm_up_takes_is_no_part_of_the_baseline() -> None:
+    seen = recording(1, 5, 5, 6, 8, 9)  # before all; warm-up, rung, rung; warm-up, rung
+    watched = Watched(seen, Recording(""), Placement(None), 1000)
+    times = ((1, 2, 3), (2, 5, 6))
+    ladder = [replace(rung(step), started_ns=begin * S, ended_ns=end * S) for step, begin, end in times]
+    filled = [one.gpus[0] for one in watched.filled(ladder)]
+    assert [(one.baseline_mib, one.peak_mib, one.delta_mib) for one in filled] == [(1, 6, 5), (6, 9, 3)]
+
+
+def test_a_source_that_was_late_knows_no_baseline() -> None:
+    seen = Recording("ssh", recording(1, 2, 3).samples[1:])
+    one = replace(rung(1), started_ns=S // 2, ended_ns=3 * S)
+    (filled,) = Watched(seen, Recording(""), Placement(None), 1000).filled([one])
+    assert (filled.gpus[0].baseline_mib, filled.gpus[0].peak_mib) == (None, 3)
+
+
 def test_nothing_seen_is_no_gpu() -> None:
-    assert rungs.uses(Recording("", reason="no driver"), 0, S) == ()
+    assert rungs.uses(Recording("", reason="no driver"), rungs.Span(0, 0, S)) == ()
     assert rungs.cache_peak(Recording(""), 0, S) is None
 
 

@@ -94,7 +94,7 @@ class GpuUse:
         uuid: which one, as the driver names it; may be empty.
         name: of its model.
         total_mib: what it has; None where nobody says.
-        baseline_mib: just before the rung; None where nothing was sampled then.
+        baseline_mib: just before the rung was warmed up; None where nothing was sampled then.
         peak_mib: the most that was seen during it.
         samples: milliseconds from the start of the rung, and what was in use then.
         reserved_mib: what the driver keeps for itself, not counted above; None where nobody says.

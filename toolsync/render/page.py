@@ -219,7 +219,7 @@ _MEANINGS = (
             ("TPOT", "From the first to the last token, over the tokens behind the first chunk."),
             ("Tokens/s", "All tokens of a rung over the time from its first request to its last token."),
             ("Each", "What one stream gets: one over TPOT, the median."),
-            ("GPU MiB", "The most that was in use during the rung; in brackets, how much more than just before it."),
+            ("GPU MiB", "The most in use during the rung; in brackets, how much more than before its warm-up."),
             (measurement.UNKNOWN, "Nobody knows; it is never 0."),
         )
     ),

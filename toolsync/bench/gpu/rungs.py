@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from toolsync.bench.gpu.reading import Reading, Recording, Sample
 from toolsync.bench.record import GpuUse, Rung
+from toolsync.value import frozen
 
 _FLAT_SHARE = 0.01
 _EMPTY_SHARE = 0.02
@@ -16,24 +17,35 @@ _SILENT = "its source said nothing during the rung"
 _SILENT_INTERVALS = 3
 
 
+@frozen
+class Span:
+    """When a rung was, by `time.perf_counter_ns`.
+
+    Attributes:
+        quiet_ns: when what was before it had ended, and its warm-up, which takes memory as it does, had not begun.
+        started_ns: its warm-up left out.
+        ended_ns: likewise.
+    """
+
+    quiet_ns: int
+    started_ns: int
+    ended_ns: int
+
+
 def uses(
-    recording: Recording,
-    started_ns: int,
-    ended_ns: int,
-    serving: Collection[str] | None = None,
-    interval_ms: int | None = None,
+    recording: Recording, span: Span, serving: Collection[str] | None = None, interval_ms: int | None = None
 ) -> tuple[GpuUse, ...]:
-    """Every GPU during one rung. The baseline is what was seen last before it; nothing outside it makes its peak.
+    """Every GPU during one rung. The baseline is what was seen last before its load; nothing outside it makes its peak.
 
     Args:
         recording: of the whole run.
-        started_ns: of the rung, by `time.perf_counter_ns`.
-        ended_ns: likewise.
+        span: of the rung.
         serving: the GPUs that hold memory of the process that answers; None where nobody knows.
         interval_ms: between two samples; None where that is not known.
     """
-    found = (_use(gpu, seen, started_ns, ended_ns) for gpu, seen in _by_gpu(recording.samples).items())
-    is_long = interval_ms is not None and ended_ns - started_ns > _SILENT_INTERVALS * interval_ms * 1_000_000
+    found = (_use(gpu, seen, span) for gpu, seen in _by_gpu(recording.samples).items())
+    lasted_ns = span.ended_ns - span.started_ns
+    is_long = interval_ms is not None and lasted_ns > _SILENT_INTERVALS * interval_ms * 1_000_000
     missing = recording.reason or (_SILENT if is_long else UNSEEN)
     return tuple(
         replace(
@@ -56,17 +68,17 @@ def _by_gpu(samples: Sequence[Sample]) -> Mapping[str, Series]:
     return found
 
 
-def _use(gpu: str, seen: Series, started_ns: int, ended_ns: int) -> GpuUse:
-    before = [reading.used_mib for at, reading in seen if at <= started_ns]
-    inside = [(at, reading) for at, reading in seen if started_ns <= at <= ended_ns]
-    known = [((at - started_ns) / 1e6, reading.used_mib) for at, reading in inside if reading.used_mib is not None]
+def _use(gpu: str, seen: Series, span: Span) -> GpuUse:
+    before = [reading.used_mib for at, reading in seen if at <= min(span.quiet_ns, span.started_ns)]
+    inside = [(at, reading) for at, reading in seen if span.started_ns <= at <= span.ended_ns]
+    known = [((at - span.started_ns) / 1e6, reading.used_mib) for at, reading in inside if reading.used_mib is not None]
     last_at, latest = seen[-1]
     return GpuUse(
         uuid=gpu,
         name=latest.name,
         total_mib=next((reading.total_mib for _, reading in seen if reading.total_mib is not None), None),
         baseline_mib=before[-1]
-        if before and last_at >= started_ns
+        if before and last_at >= span.started_ns
         else None,  # a sampler that ended long ago knows none
         peak_mib=max((used for _, used in known), default=None),
         samples=tuple(known),

@@ -18,6 +18,7 @@ from toolsync.bench.gpu.nvml import UNIFIED, Nvml
 from toolsync.bench.gpu.placement import Placement
 from toolsync.bench.gpu.polling import Poller
 from toolsync.bench.gpu.reading import Recording, Sampler, UnreadableError
+from toolsync.bench.gpu.rungs import Span
 from toolsync.bench.gpu.smi import Smi
 from toolsync.bench.record import Gpu, Rung
 from toolsync.value import frozen
@@ -86,14 +87,16 @@ class Watched:
         return f"KV-cache use: {self.cache.reason}" if self.cache.reason else ""
 
     def filled(self, ladder: Sequence[Rung]) -> tuple[Rung, ...]:
-        """The rungs, with what was seen during each."""
+        """The rungs, with what was seen during each; between them nothing but the warm-up of the next one happens."""
+        memory, cache, serving = self.memory, self.cache, self.placement.gpus
+        quiet = [memory.samples[0].at_ns if memory.samples else 0, *(rung.ended_ns for rung in ladder)]
         return tuple(
             replace(
                 rung,
-                gpus=rungs.uses(self.memory, rung.started_ns, rung.ended_ns, self.placement.gpus, self.interval_ms),
-                kv_cache_peak=rungs.cache_peak(self.cache, rung.started_ns, rung.ended_ns),
+                gpus=rungs.uses(memory, Span(quiet_ns, rung.started_ns, rung.ended_ns), serving, self.interval_ms),
+                kv_cache_peak=rungs.cache_peak(cache, rung.started_ns, rung.ended_ns),
             )
-            for rung in ladder
+            for rung, quiet_ns in zip(ladder, quiet, strict=False)
         )
 
     @staticmethod
