@@ -96,7 +96,7 @@ def _known(keys: frozenset[str]) -> _Known:
     for key in keys:
         if _PLACE.match(key):
             continue
-        for form in spelled(key):
+        for form in (*spelled(key), *_turned(key)):
             _add(parts, form, max(_PART, len(form) * 3 // 4))
         for form in encoded(key.encode("utf-8", "surrogatepass")):
             _add(parts, form, _PART)
@@ -122,6 +122,18 @@ def spelled(key: str) -> Iterator[str]:
     yield key.replace("/", "\\/")
     yield html.escape(key)
     yield quote(key, safe="", errors="surrogatepass")
+
+
+_FULL_WIDTH = {code: code + 0xFEE0 for code in range(ord("!"), ord("~") + 1)}
+"""Unicode's second set of ASCII's characters, each as wide as a Chinese one."""
+
+
+def _turned(key: str) -> Iterator[str]:
+    """The key as those say it again who normalise or disguise it."""
+    yield key.lower()
+    yield key.upper()
+    yield key[::-1]
+    yield key.translate(_FULL_WIDTH)
 
 
 def encoded(raw: bytes) -> Iterator[str]:

@@ -55,6 +55,10 @@ FORMS: dict[str, Callable[[str], str]] = {
     "coloured": lambda key: f"{key[:9]}\x1b[31m{key[9:]}",
     "coloured, after printable": lambda key: f"{key[:9]}\ufffd[31m{key[9:]}",
     "spaced": " ".join,
+    "in small letters": str.lower,
+    "in capital letters": str.upper,
+    "backwards": lambda key: key[::-1],
+    "full-width": lambda key: "".join(chr(ord(char) + 0xFEE0) for char in key),
 }
 
 
