@@ -276,3 +276,31 @@ def test_a_bundle_that_cannot_be_read_is_named(tmp_path: Path, text: str | None)
     network = Network(ca_bundle=str(bundle))
     came = ping(PingRequest("openai-chat", "https://127.0.0.1:9/v1", "m", KEY, network=network))
     assert (came.outcome, came.problem) == ("unsendable", f"{bundle} holds no certificates that can be read")
+
+
+STRAIGHT = Network()
+HERE, THERE = "http://127.0.0.1:8080/v1", "https://relay.example/v1"
+SPACES = Proxies(forms=("spaces",))
+TOWARDS = {
+    "spared, however that is read": (Network("http://p:1", "127.0.0.1 localhost", rules=SPACES), HERE, STRAIGHT),
+    "no proxy, and nothing to trust": (Network("", "x", "/ca.pem", "VARIABLE", rules=SPACES), HERE, STRAIGHT),
+    "certificates count where something is encrypted": (
+        Network(ca_bundle="/ca.pem"),
+        THERE,
+        Network(ca_bundle="/ca.pem"),
+    ),
+    "or the proxy is": (Network("https://p:1", ca_bundle="/ca"), HERE, Network("https://p:1", ca_bundle="/ca")),
+    "a proxy by its whole address": (
+        Network("p:1", "127.0.0.1", rules=Proxies(http=("http_proxy",), schemes=("http", ""))),
+        THERE,
+        Network("http://p:1", rules=Proxies(schemes=("http", ""))),
+    ),
+    "no address": (Network("http://p:1", "x"), "http://[", Network("http://p:1", "x")),
+}
+
+
+@pytest.mark.parametrize(("network", "url", "left"), TOWARDS.values(), ids=TOWARDS)
+def test_what_makes_no_difference_on_the_way_is_left_out(network: Network, url: str, left: Network) -> None:
+    assert network.towards(url) == left
+    if url != "http://[":
+        assert left.proxy_for(url) == network.proxy_for(url)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
@@ -58,8 +59,8 @@ def heard(monkeypatch: pytest.MonkeyPatch, came: Stream, timeout_of: list[str], 
     with slow(lambda _: Reply({"object": "list", "data": [{"id": "m"}]})) as gateway:
         base = f"{gateway.origin}/v1"
         url, keys = base + PATHS[RESPONSES], {"authorization": KEY}
-        waits = {"timeout_seconds": seconds, "timeout_of": tuple(timeout_of)}
-        return inquire(Request(RESPONSES, base, url, "m", keys, streams=True, **waits))
+        asks = Request(RESPONSES, base, url, "m", keys, streams=True)
+        return inquire(replace(asks, timeout_seconds=seconds, timeout_of=tuple(timeout_of)))
 
 
 @pytest.mark.parametrize(("timeout_of", "came", "cause", "needed"), ROWS.values(), ids=ROWS)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field, replace
 
-from toolsync.address import PATHS, Dialect
+from toolsync.address import PATHS
 from toolsync.causes import Certainty
 from toolsync.probe import lesson, trial
 from toolsync.probe.candidates import candidates, twins
@@ -289,16 +289,17 @@ def _apart(talk: Talk, asked: Exchange) -> Inquiry:
         tried = trial.other_route(talk, twin.base)
         if tried is not None and _is_there(tried):
             return Inquiry(cause=twin.cause, values={**values, "address": twin.base})
-    served = ", ".join(f"`{PATHS[dialect]}`" for dialect in PATHS if _is_served(talk, dialect))
+    others = {dialect: trial.other_api(talk, dialect) for dialect in PATHS if dialect != talk.request.dialect}
+    served = ", ".join(f"`{PATHS[dialect]}`" for dialect, tried in others.items() if _is_served(tried))
     if served:
         return Inquiry(cause="wire_api_unsupported", values={**values, "api": served})
+    certainty: Certainty = "open" if None in others.values() else "likely"
     is_path_told = asked.cause not in ("path_missing_prefix", "models_list_unsupported")  # the list is at this path
-    return Inquiry(cause=asked.cause if is_path_told else "wire_api_unsupported", certainty="likely", values=values)
+    return Inquiry(cause=asked.cause if is_path_told else "wire_api_unsupported", certainty=certainty, values=values)
 
 
-def _is_served(talk: Talk, dialect: Dialect) -> bool:
+def _is_served(tried: Exchange | None) -> bool:
     """Whether another API than the tool's is there."""
-    tried = trial.other_api(talk, dialect) if dialect != talk.request.dialect else None
     is_answered = tried is not None and tried.status is not None and tried.status < 300  # noqa: PLR2004  HTTP's classes
     return tried is not None and (is_answered or _is_there(tried))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -77,6 +78,17 @@ class Network:
     def proxy_for(self, url: str) -> str | None:
         """The proxy that a request for `url` goes through, or None."""
         return None if not self.proxy or self.rules.spares(url, self.no_proxy) else self.rules.address(self.proxy)
+
+    def towards(self, url: str) -> Network:
+        """The same without what makes no difference on the way to `url`; programs differ in how they read it."""
+        try:
+            proxy = self.proxy_for(url) or ""
+        except ValueError:  # no address: that is what is wrong
+            return self
+        rules = replace(_ANY, schemes=self.rules.schemes) if proxy else _ANY
+        is_plain = url.strip()[:5].lower() == "http:" and not proxy.lower().startswith("https:")
+        taken = replace(self, proxy=proxy, no_proxy="", rules=rules)
+        return replace(taken, ca_bundle="", unchecked="") if is_plain else taken
 
 
 _CERTIFICATES = ("ssl_cert_file", "SSL_CERT_FILE", "node_extra_ca_certs", "NODE_EXTRA_CA_CERTS")

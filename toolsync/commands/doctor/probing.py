@@ -67,7 +67,7 @@ def _triple(effective: Effective) -> tuple[object, ...]:
     headers = tuple(sorted((name, str(value)) for name, value in effective.headers.items()))
     waits = effective.timeout_seconds is not None and effective.tool, effective.timeout_seconds
     question = effective.url, effective.dialect, effective.model, effective.streams, effective.limit_name
-    return *question, keys, headers, effective.network, waits
+    return *question, keys, headers, effective.network.towards(effective.url), waits
 
 
 def _request(look: Look) -> Request:
@@ -91,7 +91,7 @@ def _request(look: Look) -> Request:
         timeout_seconds=effective.timeout_seconds,
         timeout_of=look.tool.request.timeout_of,
         limit_name=effective.limit_name,
-        network=effective.network,
+        network=effective.network.towards(effective.url),
         is_trusted=is_trusted,
         is_users=not _is_projects(look),
     )
