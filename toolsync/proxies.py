@@ -17,6 +17,7 @@ Form = Literal[
     "subdomains",
     "wildcards",
     "apex",
+    "any",
     "addresses",
     "ends",
     "bare",
@@ -32,6 +33,7 @@ FORMS: tuple[Form, ...] = get_args(Form)
 - `subdomains`: `corp.example` is all below it too
 - `wildcards`: `*.corp.example` is all below it
 - `apex`: `.corp.example` and `*.corp.example` are `corp.example` too
+- `any`: `*` is every host beside others too, and not only where it stands alone
 - `addresses`: `*` is for addresses too; `ends`: what is for many names is, `.0.0.1`
 - `bare`, `brackets`: an IPv6 address stands as `::1`, as `[::1]`
 """
@@ -80,7 +82,11 @@ class Proxies:
         parts = urlsplit(url.strip())
         host = (parts.hostname or "").rstrip(".")
         port = parts.port or {"http": 80, "https": 443}.get(parts.scheme.lower())
-        return any(self._covers(name.lower(), host, port) for name in self.hosts(stated))
+        names = [*self.hosts(stated)]
+        is_any = "*" in names and (len(names) == 1 or "any" in self.forms)
+        if is_any and (_address(host) is None or "addresses" in self.forms):
+            return True
+        return any(self._covers(name.lower(), host, port) for name in names)
 
     def spelled(self, host: str) -> str:
         """A host as it can stand in that list."""
@@ -98,8 +104,6 @@ class Proxies:
         return ""
 
     def _covers(self, name: str, host: str, port: int | None) -> bool:
-        if name == "*":
-            return _address(host) is None or "addresses" in self.forms
         if "/" in name:
             return "networks" in self.forms and _in_network(host, name)
         name, wanted = _parted(name)
