@@ -127,9 +127,8 @@ def test_what_checks_no_certificate_works_and_is_warned_of(tmp_path: Path) -> No
     assert found.primary is not None
     assert (found.state, found.primary.cause) == ("warning", "tls_unchecked")
     assert found.primary.values["variable"] == "NODE_TLS_REJECT_UNAUTHORIZED"
-    said = {
-        name: tell(value) for name, value in (saying.values(look, found.primary.where) | found.primary.values).items()
-    }
+    values = {**saying.values(look, found.primary.where), **found.primary.values}
+    said = {name: tell(value) for name, value in values.items()}
     remedy = named("tls_unchecked").filled(said).remedy
     assert "name its file in NODE_EXTRA_CA_CERTS" in remedy
     assert (
