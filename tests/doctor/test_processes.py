@@ -184,6 +184,7 @@ ELSEWHERE: dict[str, tuple[dict[str, str], bool]] = {
     "this home": ({"HOME": "@/home"}, True),
     "this home by a link": ({"HOME": "@/link"}, True),
     "another home": ({"HOME": "@/another"}, False),
+    "a home that is not here": ({"HOME": "@/none"}, True),
     "its variable names this folder": ({"CLAUDE_CONFIG_DIR": "@/home/.claude"}, True),
     "its variable names another": ({"HOME": "@/home", "CLAUDE_CONFIG_DIR": "@/another"}, False),
 }
@@ -195,6 +196,7 @@ def test_what_reads_other_settings_is_not_old(tmp_path: Path, environ: Mapping[s
     home = Home(tmp_path, processes=[running(APPLIED - 60, {**own, "ANTHROPIC_BASE_URL": OLD})])
     home.write(SETTINGS)
     (tmp_path / "link").symlink_to(home.home)
+    (tmp_path / "another").mkdir()
     remember(home, "claude-code", CLAUDE, plain("env.ANTHROPIC_BASE_URL", NEW))
     assert causes(home, "processes") == ([("tool_not_restarted", "likely")] if is_read else [])
 

@@ -67,7 +67,8 @@ def other_header(talk: Talk) -> tuple[str, Exchange] | None:
 
 
 def _with_headers(talk: Talk, credentials: Mapping[str, Secret]) -> Exchange | None:
-    sent, url = talk.headers(credentials), models_url(talk.request.dialect, talk.request.base)
+    sent = talk.headers(credentials, with_own=True)  # else it might be one of those that was refused
+    url = models_url(talk.request.dialect, talk.request.base)
     if talk.models:  # which are open to everybody: an empty question costs nothing either
         came = talk.tries("other header", "POST", talk.request.url, sent)
     else:

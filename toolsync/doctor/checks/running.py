@@ -39,9 +39,14 @@ def processes(look: Look) -> Iterator[Finding]:
 
 
 def _is_of_other_home(look: Look, environ: Mapping[str, str]) -> bool:
-    """Whether it reads other settings than those here: another home has them, or its own variables name them."""
+    """Whether it reads other settings than those here: another home has them, or its own variables name them.
+
+    A home that is not here has none.
+    """
     ours = look.world.session.places
     theirs = replace(ours, home=Path(environ.get("HOME") or ours.home), environ=environ)
+    if not theirs.home.is_dir():
+        return False
     if os.path.realpath(theirs.home) != os.path.realpath(ours.home):
         return True
     return any(_file(row, theirs) != _file(row, ours) for row in look.tool.files)
