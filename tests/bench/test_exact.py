@@ -110,6 +110,19 @@ ROWS: dict[str, Row] = {
     "several chunks a piece": Row(
         streamed(ROLE + TEXT + TEXT, LAST + usage(3) + DONE), [0, 0, 1], 0, _THREE, "length", completion=3
     ),
+    "reasoning first, in pieces": Row(
+        streamed(
+            delta(content=[{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}]),
+            delta(content=[{"type": "text", "text": "so"}]),
+            LAST,
+            usage(3) + DONE,
+        ),
+        [0, 1, 2],
+        1,
+        _THREE,
+        "length",
+        completion=3,
+    ),
     "reasoning first, by one name": Row(
         streamed(delta(reasoning_content="hm"), delta(reasoning_content=" so"), LAST, usage(3) + DONE),
         [0, 1, 2],

@@ -203,7 +203,10 @@ def _chat(data: Mapping[str, Any]) -> _Said:
 
 
 def _chat_channel(delta: Mapping[str, Any]) -> Channel:
-    if delta.get("content") or delta.get("refusal"):
+    content = delta.get("content")
+    if content and isinstance(content, list) and all(map(_is_thought, content)):
+        return "thought"
+    if content or delta.get("refusal"):
         return "answer"
     told = delta.get("tool_calls")
     calls = [call.get("function") for call in told if isinstance(call, dict)] if isinstance(told, list) else []
@@ -212,6 +215,11 @@ def _chat_channel(delta: Mapping[str, Any]) -> Channel:
         return "answer"
     is_thought = any(delta.get(name) for name in ("reasoning_content", "reasoning", "reasoning_details"))
     return "thought" if is_thought else ""
+
+
+def _is_thought(piece: object) -> bool:
+    """Mistral's content is a list where a model thinks: of thoughts first, then of text."""
+    return isinstance(piece, dict) and piece.get("type") == "thinking"
 
 
 def _chat_usage(usage: Mapping[str, Any]) -> Usage:
