@@ -156,6 +156,11 @@ PRINTED = {
         True,
         "toolsync profile edit work --set base_url=https://gw.example/v1 && toolsync apply --tool demo",
     ),
+    "an API that is kept apart": (
+        Finding("path_missing_prefix", values={"address": "https://gw.example/anthropic", "apart": MESSAGES}),
+        True,
+        "toolsync profile edit work --set urls.openai=https://gw.example/anthropic && toolsync apply --tool demo",
+    ),
     "path_missing_v1, not set": (Finding("path_missing_v1"), False, "toolsync apply --tool demo"),
     "path_missing_v1, and nobody knows where": (Finding("path_missing_v1"), True, None),
     "key_invalid": (Finding("key_invalid"), True, "toolsync key rotate work && toolsync apply --tool demo"),

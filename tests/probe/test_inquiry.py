@@ -228,7 +228,9 @@ LONG = {"object": "list", "data": [*({"id": f"m-{n}", "about": "y" * 300} for n 
 NO_LIST = "models_list_unsupported"
 LISTS = {
     "not there": (NOTHING, [NO_LIST]),
-    "with a slash": (leads("/v1/models/"), [NO_LIST]),
+    "with a slash": (leads("/v1/models/"), []),
+    "behind a login": (leads("https://sso.corp.example/login"), []),
+    "elsewhere": (leads("/docs"), [NO_LIST]),
     "a page": (Reply("<html><title>Docs</title></html>"), [NO_LIST]),
     "not made": (Reply("", 501), [NO_LIST]),
     "for others": (Reply({"error": {"message": "Admin only"}}, 403), []),

@@ -70,6 +70,8 @@ def test_a_limit_of_three_seconds(
     found = heard(monkeypatch, came, timeout_of, 3.0)
     told = tell(found.values["needed"]) if cause == SHORT else ""
     assert (found.cause, told) == (cause, needed)
+    is_shown = f"silence of {needed} s" in tell(found.exchanges[-1].line)
+    assert is_shown is (cause == SHORT and "gaps" in timeout_of)
 
 
 @pytest.mark.parametrize("came", [LATE_HEADERS, LATE_WORD, PAUSE])

@@ -31,7 +31,8 @@ class Inquiry:
         exchanges: in order.
         cause: a slug; "" where the tool's own request is answered as it must be, or nobody can tell.
         certainty: `open` where nobody can tell.
-        values: what fills the cause's sentences: `model`, `near`, `address`, `header`, `api` …
+        values: what fills the cause's sentences: `model`, `near`, `address`, `header`, `api` …; `apart` where the
+            address is that of one dialect alone.
         notes: further causes that do not keep it from working, with their certainty and one line.
         skew_seconds: by how much this machine's clock is ahead of the gateway's; None where it does not say.
         models: the models that it lists.
@@ -253,7 +254,9 @@ def _answered(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:
 def _lacks_list(listed: Exchange) -> bool:
     """Whether there is no list there; one that is refused, or just now not to be had, may well be."""
     is_fault = _is_gateways_fault(listed) and listed.status != 501  # noqa: PLR2004  "not implemented"
-    return listed.status is not None and listed.status not in (401, 403, 407, 429) and not is_fault
+    is_kept = listed.status in (401, 403, 407, 429) or listed.cause == "captive_portal"
+    is_there = listed.by == "redirects/redirect-to-a-slash"
+    return listed.status is not None and not (is_kept or is_fault or is_there)
 
 
 def _of_body(dug: Exchange) -> tuple[str, Certainty]:
@@ -288,7 +291,7 @@ def _apart(talk: Talk, asked: Exchange) -> Inquiry:
     for twin in twins(talk.request.dialect, talk.request.base):
         tried = trial.other_route(talk, twin.base)
         if tried is not None and _is_there(tried):
-            return Inquiry(cause=twin.cause, values={**values, "address": twin.base})
+            return Inquiry(cause=twin.cause, values={**values, "address": twin.base, "apart": talk.request.dialect})
     others = {dialect: trial.other_api(talk, dialect) for dialect in PATHS if dialect != talk.request.dialect}
     served = ", ".join(f"`{PATHS[dialect]}`" for dialect, tried in others.items() if _is_served(tried))
     if served:

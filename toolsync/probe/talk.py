@@ -179,7 +179,7 @@ class Talk:
             *(what, "POST", shown_address(request.url), tuple(sorted(sent))),
             status=heard.answer.status if heard.answer else None,
             content_type=_type(heard.answer),
-            words=_led(heard.answer, request.url) or (wrong.said if wrong else ""),
+            words=_led(heard.answer, request.url) or (wrong.said if wrong else _paused(request, heard)),
             cause=wrong.cause if wrong else "",
             certainty=wrong.certainty if wrong else "sure",
             also=wrong.also if wrong else (),
@@ -358,6 +358,14 @@ def _led(answer: Response | None, url: str) -> Text:
     """Where a redirect points to; "" for any other answer."""
     place = location(answer, url) if answer is not None and _is_redirect(answer) else ""
     return say("leads_to", place=place) if place else ""
+
+
+def _paused(request: Request, heard: streams.Stream) -> Text:
+    """That it was silent for longer than the tool waits within a stream."""
+    patience_ms = (request.timeout_seconds or 0) * 1000
+    if "gaps" not in request.timeout_of or not 0 < patience_ms < heard.silence_ms:
+        return ""
+    return say("stream_pause", seconds=f"{heard.silence_ms / 1000:.1f}")
 
 
 def _is_redirect(answer: Response) -> bool:

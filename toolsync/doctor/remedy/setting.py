@@ -33,9 +33,12 @@ def outside(effective: Effective, finding: Finding, _profile: Profile, standing:
 
 
 def address(effective: Effective, finding: Finding, profile: Profile, standing: Standing) -> Fix | None:
-    """The address at which something answered, if one did."""
+    """The address at which something answered, if one did; of its protocol alone, where the others' is right."""
     found = str(finding.values.get("address", ""))
-    return _edited(effective, profile, standing, f"base_url={found}") if found else None
+    protocol = "anthropic" if effective.dialect == "anthropic-messages" else "openai"
+    is_apart = "apart" in finding.values or protocol in profile.urls
+    setting = f"urls.{protocol}" if is_apart else "base_url"
+    return _edited(effective, profile, standing, f"{setting}={found}") if found else None
 
 
 def only_again(_effective: Effective, _finding: Finding, _profile: Profile, _standing: Standing) -> None:
