@@ -12,10 +12,10 @@ from tests.bench.records import record, request
 from tests.bench.test_comparison import run, steady, with_memory
 from toolsync.bench.comparison import METRICS, Row, Verdict
 from toolsync.bench.condition import outcome, parse
-from toolsync.bench.record import Record
+from toolsync.bench.record import Client, Record
 from toolsync.commands.bench.compare import held
 from toolsync.errors import UsageError
-from toolsync.render.contrast import HEADS, comparison_lines, csv_text, markdown_text
+from toolsync.render.contrast import HEADS, comparison_lines, csv_text, markdown_text, remarks
 from toolsync.result import Result
 
 METRIC = {metric.name: metric for metric in METRICS}
@@ -208,6 +208,19 @@ def test_the_table_for_people() -> None:
     assert lines[3].endswith("worse")
     assert lines[7].split()[4:] == [*"————", *["no", "verdict", "(sampled", "in", "neither", "run)"]]
     assert any("Bonferroni" in line for line in lines)
+
+
+def test_what_can_be_done_where_there_is_no_verdict_is_said() -> None:
+    limit = Client(cpu_share=0.99, loop_lag_p99_ms=9.0, skew_ms=1.0, is_limit=True)
+    busy = replace(AFTER, rungs=tuple(replace(rung, client=limit) for rung in AFTER.rungs))
+    few = replace(AFTER, rungs=tuple(replace(rung, requests=rung.requests[:6]) for rung in AFTER.rungs))
+    told = [{text.partition(":")[0] for text in remarks(compared(run).data)} for run in (AFTER, busy, few)]
+    remedies = {"Where the client was the limit", "Where there are too few requests"}
+    assert [one & remedies for one in told] == [
+        set(),
+        {"Where the client was the limit"},
+        {"Where there are too few requests"},
+    ]
 
 
 def test_the_table_for_a_page_keeps_text_from_outside_as_text() -> None:

@@ -29,6 +29,9 @@ _FEWEST_WAVES, _MOST_WAVES = 2, 40
 _BEYOND = 2
 """So many requests must lie beyond a percentile, or else it is little more than the slowest of them."""
 
+CLIENT_WAS_THE_LIMIT, TOO_FEW = "the client was the limit", "too few"
+"""How reasons begin that somebody can do something about."""
+
 Verdict = Literal["better", "worse", "no difference shown", "no verdict"]
 MetricName = Literal["ttft_p50", "ttft_p90", "ttft_p99", "tpot_p50", "tokens_per_s", "peak_memory"]
 
@@ -206,7 +209,7 @@ def _rows(before: Rung, after: Rung, seed: str, *, is_closed: bool) -> Iterator[
 def _unfit(before: Rung, after: Rung) -> str:
     """Why nothing may be said of a rung."""
     if before.client.is_limit or after.client.is_limit:
-        return "the client was the limit"
+        return CLIENT_WAS_THE_LIMIT
     for rung in (before, after):
         failed = _failed(rung)
         if _is_too_much(failed):
@@ -296,7 +299,7 @@ def _quantiles(metric: Metric, pair: Sequence[Sequence[Sequence[Request]]], rand
         count = resampling.independent(told, share)
         if count < _FEWEST or round(count * (1 - share), 6) < _BEYOND:
             together = f", alike in each wave: worth {count}" if count < len(values) else ""
-            return (), f"too few requests ({len(values)}{together})"
+            return (), f"{TOO_FEW} requests ({len(values)}{together})"
         drawn.append(resampling.quantiles(values, share, random, count))
     return drawn, ""
 
@@ -310,7 +313,7 @@ def _rates(pair: Sequence[Sequence[Sequence[Request]]], random: Random) -> Drawn
         lasted = [later - earlier for earlier, later in pairwise([*starts, end])]
         tokens = [float(sum(one.completion_tokens or 0 for one in wave)) for wave in waves]
         if len(waves) < _FEWEST_WAVES or min(lasted) <= 0:
-            return (), f"too few waves of requests ({len(waves)})"
+            return (), f"{TOO_FEW} waves of requests ({len(waves)})"
         drawn.append(resampling.rates(list(zip(tokens, lasted, strict=True)), random))
     return drawn, ""
 

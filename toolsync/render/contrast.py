@@ -74,6 +74,17 @@ def remarks(data: Mapping[str, Any]) -> Iterator[str]:
     yield "Intervals know these requests, not the hour: two runs from before show how much a server varies by itself."
     if any(one["metric"] == "peak_memory" and one["change"] is not None for one in data["rows"]):
         yield "Peak memory is one figure for each rung: no interval, and a verdict by the least effect alone."
+    yield from _remedies([one["why"] for one in data["rows"]])
+
+
+def _remedies(reasons: Sequence[str]) -> Iterator[str]:
+    """What can be done where there is no verdict."""
+    from toolsync.bench.comparison import CLIENT_WAS_THE_LIMIT, TOO_FEW  # no other command of bench needs it
+
+    if CLIENT_WAS_THE_LIMIT in reasons:
+        yield "Where the client was the limit: leave the machine to it, and measure again."
+    if any(reason.startswith(TOO_FEW) for reason in reasons):
+        yield "Where there are too few requests: `toolsync bench run --requests N` asks for more, in both runs."
 
 
 # For other programs.
