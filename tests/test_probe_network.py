@@ -291,9 +291,14 @@ TOWARDS = {
     ),
     "or the proxy is": (Network("https://p:1", ca_bundle="/ca"), HERE, Network("https://p:1", ca_bundle="/ca")),
     "a proxy by its whole address": (
-        Network("p:1", "127.0.0.1", rules=Proxies(http=("http_proxy",), schemes=("http", ""))),
+        Network("p:1", "127.0.0.1", rules=Proxies(http=("http_proxy",), schemes=("http",), as_http=("",))),
         THERE,
-        Network("http://p:1", rules=Proxies(schemes=("http", ""))),
+        Network("http://p:1", rules=Proxies(schemes=("http",))),
+    ),
+    "a proxy of another kind": (
+        Network("socks5://p:1", "127.0.0.1", rules=Proxies(http=("http_proxy",), as_http=("socks5",))),
+        THERE,
+        Network("socks5://p:1", rules=Proxies(as_http=("socks5",))),
     ),
     "no address": (Network("http://p:1", "x"), "http://[", Network("http://p:1", "x")),
 }

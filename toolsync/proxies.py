@@ -48,7 +48,9 @@ class Proxies:
         https: the same for `https://`.
         straight: the variables that name the hosts which are reached without one.
         forms: how such a host may be spelled.
-        schemes: the kinds of proxy that it can use; "": an address without one is taken for `http://`.
+        schemes: the kinds of proxy that it can use.
+        as_http: those that it takes for `http`; "": an address without a scheme.
+        passes_over: whether it goes straight where the proxy is of any other kind.
         empty_hides: whether a variable that is set to nothing hides its other spelling.
     """
 
@@ -57,6 +59,8 @@ class Proxies:
     straight: tuple[str, ...] = ("no_proxy", "NO_PROXY")
     forms: tuple[Form, ...] = FORMS
     schemes: tuple[str, ...] = ("http", "https", "socks5", "socks5h")
+    as_http: tuple[str, ...] = ()
+    passes_over: bool = False
     empty_hides: bool = False
 
     def variable(self, environ: Mapping[str, str], url: str) -> str:
@@ -69,8 +73,16 @@ class Proxies:
         return self._first(environ, self.straight)
 
     def address(self, stated: str) -> str:
-        """A proxy's address as the program takes it."""
-        return f"http://{stated}" if stated and "://" not in stated and "" in self.schemes else stated
+        """A proxy's address as the program takes it; "" where it takes none."""
+        scheme, rest = _scheme(stated)
+        if scheme in self.as_http:
+            return f"http://{rest}"
+        return "" if self.passes_over and scheme not in self.schemes else stated
+
+    def is_mistaken(self, stated: str) -> bool:
+        """Whether it takes another kind of proxy for one of HTTP's."""
+        scheme, _ = _scheme(stated)
+        return scheme != "" and scheme in self.as_http
 
     def hosts(self, stated: str) -> Iterator[str]:
         """What stands in the list of those who are reached straight."""
@@ -126,6 +138,12 @@ class Proxies:
             return False
         domain = name.removeprefix(".")
         return host.endswith(f".{domain}") or (host == domain and (name == domain or "apex" in self.forms))
+
+
+def _scheme(stated: str) -> tuple[str, str]:
+    """A proxy's scheme, and what stands behind it."""
+    before, mark, rest = stated.partition("://")
+    return (before.lower(), rest) if mark else ("", stated)
 
 
 def _parted(name: str) -> tuple[str, str]:

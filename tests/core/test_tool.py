@@ -473,7 +473,9 @@ http_proxy = ["A"]
 https_proxy = ["B"]
 no_proxy = ["C"]
 no_proxy_forms = ["ports"]
-proxies = ["http", ""]
+proxies = ["http"]
+proxies_as_http = [""]
+passes_over = true
 empty_hides = true
 certificates = ["D"]
 unchecked = ["E=0=1"]
@@ -482,9 +484,8 @@ version = "^1"
 certificates = []
 """
     one = tool(f"{MANIFEST}{manifest}").connections[""]
-    expected = Connection(
-        Proxies(("A",), ("B",), ("C",), ("ports",), ("http", ""), empty_hides=True), ("D",), {"E": "0=1"}
-    )
+    proxies = Proxies(("A",), ("B",), ("C",), ("ports",), ("http",), ("",), passes_over=True, empty_hides=True)
+    expected = Connection(proxies, ("D",), {"E": "0=1"})
     assert one == replace(expected, older={"^1": replace(expected, certificates=())})
     assert tool(MANIFEST).connections == {"": Connection()}
 

@@ -135,3 +135,14 @@ def test_what_checks_no_certificate_works_and_is_warned_of(tmp_path: Path) -> No
         "take NODE_TLS_REJECT_UNAUTHORIZED out, at ~/.claude/settings.json:1 (env.NODE_TLS_REJECT_UNAUTHORIZED)"
         in remedy
     )
+
+
+@pytest.mark.parametrize(
+    ("proxy", "expected"),
+    [("socks5://p.example:1", P), ("SOCKS5H://p.example:1", P), ("socks://p.example:1", None), ("p.example:1", P)],
+)
+def test_codex_takes_some_kinds_of_proxy_for_http_and_passes_over_others(
+    tmp_path: Path, proxy: str, expected: str | None
+) -> None:
+    found, slot = taken(codex(tmp_path, PLAIN, {"ALL_PROXY": proxy}).effective)
+    assert (found, slot) == (expected, "$ALL_PROXY" if expected else "")

@@ -60,6 +60,9 @@ def test_which_address_answers(
     assert [(step.cause, step.is_end) for step in gone.steps if step.name == "port"] == expected
 
 
+MISTAKEN = Proxies(schemes=("http",), as_http=("", "socks5"), passes_over=True)
+
+
 @pytest.fixture
 def ports() -> Iterator[dict[str, str]]:
     behaviour: dict[str, dict[str, Any]] = {
@@ -154,19 +157,20 @@ def test_a_file_of_certificates_that_cannot_be_read_is_said_where_it_matters(
     assert gone.unread_bundle.endswith("none.pem")
 
 
-@pytest.mark.parametrize(
-    ("proxy", "schemes", "expected"),
-    [
-        ("socks5://{forward}", ("http", "https"), "proxy_bad_scheme"),
-        ("socks5://{closed}", ("http", "https"), "proxy_bad_scheme"),
-        ("{forward}", ("http", ""), ""),
-    ],
-)
+KINDS = {
+    "SOCKS, which it cannot use": ("socks5://{forward}", Proxies(schemes=("http",)), "proxy_bad_scheme"),
+    "SOCKS, which it takes for HTTP": ("socks5://{secret}", MISTAKEN, "proxy_bad_scheme"),
+    "and HTTP at the same port": ("socks5://{plain}", MISTAKEN, ""),
+    "a kind that it passes over": ("socks://{closed}", MISTAKEN, ""),
+    "no scheme": ("{forward}", MISTAKEN, ""),
+}
+
+
+@pytest.mark.parametrize(("proxy", "rules", "expected"), KINDS.values(), ids=KINDS)
 def test_a_proxy_is_one_where_the_program_knows_its_kind(
-    ports: dict[str, str], proxy: str, schemes: tuple[str, ...], expected: str
+    ports: dict[str, str], proxy: str, rules: Proxies, expected: str
 ) -> None:
-    network = Network(proxy=proxy.format(**ports), rules=Proxies(schemes=schemes))
-    gone = way(f"http://{ports['plain']}/v1", network)
+    gone = way(f"http://{ports['plain']}/v1", Network(proxy=proxy.format(**ports), rules=rules))
     assert (gone.end.cause if gone.end else "") == expected
 
 

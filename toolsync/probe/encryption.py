@@ -55,7 +55,7 @@ def encrypted(connect: Connect, place: Place, context: ssl.SSLContext) -> tuple[
         cause, _ = CERTIFICATE.get(error.verify_code, ("tls_untrusted_ca", ""))
         return end(cause, reported(shown(error.verify_message))), _certificate(connect, place.host)
     except (ssl.SSLError, OSError) as error:
-        if _answers_plainly(connect):
+        if answers_plainly(connect):
             return end("scheme_mismatch", say("plain_http")), None
         return end("inconclusive", shown(str(getattr(error, "reason", None) or error))), None
 
@@ -86,7 +86,7 @@ def speaks_tls(url: str) -> bool:
     return True
 
 
-def _answers_plainly(connect: Connect) -> bool:
+def answers_plainly(connect: Connect) -> bool:
     """Whether plain HTTP is answered, without a word about the user."""
     try:
         with connect() as connection:

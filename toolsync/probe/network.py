@@ -77,7 +77,9 @@ class Network:
 
     def proxy_for(self, url: str) -> str | None:
         """The proxy that a request for `url` goes through, or None."""
-        return None if not self.proxy or self.rules.spares(url, self.no_proxy) else self.rules.address(self.proxy)
+        if not self.proxy or self.rules.spares(url, self.no_proxy):
+            return None
+        return self.rules.address(self.proxy) or None
 
     def towards(self, url: str) -> Network:
         """The same without what makes no difference on the way to `url`; programs differ in how they read it."""
@@ -86,6 +88,8 @@ class Network:
         except ValueError:  # no address: that is what is wrong
             return self
         rules = replace(_ANY, schemes=self.rules.schemes) if proxy else _ANY
+        if proxy and self.rules.is_mistaken(self.proxy):  # whether it speaks HTTP as well is to be seen
+            proxy, rules = self.proxy, replace(rules, as_http=self.rules.as_http)
         is_plain = url.strip()[:5].lower() == "http:" and not proxy.lower().startswith("https:")
         taken = replace(self, proxy=proxy, no_proxy="", rules=rules)
         return replace(taken, ca_bundle="", unchecked="") if is_plain else taken

@@ -9,23 +9,24 @@ from collections.abc import Sequence
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from toolsync.probe.body import shown
-from toolsync.probe.encryption import Connect, shaken
+from toolsync.probe.encryption import Connect, answers_plainly, shaken
 from toolsync.probe.step import SECONDS, Place, Step, since
 from toolsync.sentence import Text, reported, say
 
-PORTS = {"http": 80, "https": 443, "socks5": 1080, "socks5h": 1080}
+PORTS = {"http": 80, "https": 443, "socks": 1080, "socks5": 1080, "socks5h": 1080}
 """The schemes that clients know, and where each lives by default."""
 
 _OURS = ("http", "https")
 """The schemes by which we ask ourselves."""
 
 
-def met(proxy: str, schemes: Sequence[str]) -> tuple[Step, SplitResult]:
+def met(proxy: str, schemes: Sequence[str], *, is_doubtful: bool = False) -> tuple[Step, SplitResult]:
     """Whether the proxy's port is open, and its address in parts.
 
     Args:
         proxy: its address.
         schemes: those that the tool can use.
+        is_doubtful: whether it may be no proxy of HTTP's, as which the tool takes it: one port may be both.
     """
     started = time.perf_counter()
     address, port = _parsed(proxy)
@@ -41,6 +42,8 @@ def met(proxy: str, schemes: Sequence[str]) -> tuple[Step, SplitResult]:
     except OSError as error:
         said = reported(shown(error.strerror)) if error.strerror else say("silent", seconds=f"{SECONDS:g}")
         return Step("proxy", target, "proxy_unreachable", said, since(started), is_end=True), address
+    if is_doubtful and not answers_plainly(lambda: socket.create_connection((address.hostname, port), SECONDS)):
+        return Step("proxy", target, "proxy_bad_scheme", say("no_such_proxy"), since(started), is_end=True), address
     if address.scheme not in _OURS:
         return Step("proxy", target, "inconclusive", say("proxy_unasked"), since(started), is_end=True), address
     return Step("proxy", target, "", say("open"), since(started)), address

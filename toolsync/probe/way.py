@@ -84,7 +84,7 @@ def _straight(url: str, parts: SplitResult, place: Place, network: Network, root
 
 def _by_proxy(url: str, parts: SplitResult, place: Place, network: Network, proxy: str) -> Way:
     with waiting.on(lambda: say("waits_proxy"), SECONDS):
-        step, address = proxies.met(proxy, network.rules.schemes)
+        step, address = proxies.met(proxy, network.rules.schemes, is_doubtful=network.rules.is_mistaken(network.proxy))
     steps, certificate, unread = [step], None, ""
     if not step.is_end and parts.scheme.lower() == "https" and address.scheme in ("http", "https"):
         with waiting.on(lambda: say("waits_tunnel", place=str(place)), 2 * SECONDS):  # to connect, and for its answer

@@ -121,6 +121,8 @@ def _connection(table: Mapping[str, Any]) -> Connection:
             straight=tuple(table.get("no_proxy", _ANY.straight)),
             forms=tuple(table.get("no_proxy_forms", _ANY.forms)),
             schemes=tuple(table.get("proxies", _ANY.schemes)),
+            as_http=tuple(table.get("proxies_as_http", ())),
+            passes_over=table.get("passes_over", False),
             empty_hides=table.get("empty_hides", False),
         ),
         certificates=tuple(table.get("certificates", ())),
