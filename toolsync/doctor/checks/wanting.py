@@ -106,8 +106,7 @@ def _ignored(look: Look, question: str, want: str) -> Finding | None:
     """A layer that may not set it sets it."""
     for one in look.layers:
         heeded = [
-            replace(each.tree, layer=unhindered(each.layer)) if each is one else each.tree
-            for each in look.layers
+            replace(each.tree, layer=unhindered(each.layer)) if each is one else each.tree for each in look.layers
         ]
         is_hindered = bool(one.layer.ignores) or one.layer.is_unmet
         answer = answers(look.reader, heeded, look.environ).get(question) if is_hindered else None
