@@ -43,7 +43,7 @@ def met(proxy: str, schemes: Sequence[str], *, is_doubtful: bool = False) -> tup
         said = reported(shown(error.strerror)) if error.strerror else say("silent", seconds=f"{SECONDS:g}")
         return Step("proxy", target, "proxy_unreachable", said, since(started), is_end=True), address
     if is_doubtful and not answers_plainly(lambda: socket.create_connection((address.hostname, port), SECONDS)):
-        return Step("proxy", target, "proxy_bad_scheme", say("no_such_proxy"), since(started), is_end=True), address
+        return Step("proxy", target, "proxy_bad_scheme", say("proxy_mistaken"), since(started), is_end=True), address
     if address.scheme not in _OURS:
         return Step("proxy", target, "inconclusive", say("proxy_unasked"), since(started), is_end=True), address
     return Step("proxy", target, "", say("open"), since(started)), address
