@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.doctor.home import Home
+from tests.doctor.home import Home, demo
 from toolsync.causes import named
 from toolsync.doctor.checks import saying
 from toolsync.doctor.diagnosis import Probed, diagnosis
@@ -146,3 +146,16 @@ def test_codex_takes_some_kinds_of_proxy_for_http_and_passes_over_others(
 ) -> None:
     found, slot = taken(codex(tmp_path, PLAIN, {"ALL_PROXY": proxy}).effective)
     assert (found, slot) == (expected, "$ALL_PROXY" if expected else "")
+
+
+@pytest.mark.parametrize(("variable", "certainty"), [("HTTP_PROXY", "sure"), ("ALL_PROXY", "likely")])
+def test_what_few_programs_read_is_no_certainty_where_nobody_knows(
+    tmp_path: Path, variable: str, certainty: str
+) -> None:
+    home = Home(tmp_path, {variable: P})
+    home.write({".demo/settings.json": json.dumps({"url": PLAIN})})
+    look = home.look(demo())
+    end = Step("proxy", "p.example:1", "proxy_unreachable", "refused", 1, is_end=True)
+    found = diagnosis(look.effective, (), Probed(Way(look.effective.url, (end,), proxy=P))).primary
+    assert found is not None
+    assert (found.certainty, found.values["variable"]) == (certainty, variable)

@@ -11,6 +11,7 @@ from toolsync.address import origin
 from toolsync.causes import named
 from toolsync.doctor.model import Diagnosis, Effective, Finding, State
 from toolsync.errors import ProfileError
+from toolsync.proxies import Proxies
 from toolsync.sentence import Text, say
 from toolsync.value import frozen
 
@@ -185,7 +186,10 @@ def _placed(finding: Finding, effective: Effective) -> Finding:
     if of_way:
         where = wheres.get(of_way)
         variable = where.slot.rpartition(".")[2].removeprefix("$") if where is not None else ""
-        return replace(finding, where=where, values={**finding.values, **({"variable": variable} if variable else {})})
+        is_guess = variable.lower() == "all_proxy" and effective.network.rules == Proxies()  # few programs read it
+        certainty = "likely" if is_guess and finding.certainty == "sure" else finding.certainty
+        more = {"variable": variable} if variable else {}
+        return replace(finding, where=where, certainty=certainty, values={**finding.values, **more})
     return replace(finding, where=where)
 
 
