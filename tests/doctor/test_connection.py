@@ -54,6 +54,8 @@ CLAUDE = {
     "for all, of old": (OLDER, PLAIN, {"ALL_PROXY": P}, (None, "")),
     "for all, now": (NEWER, PLAIN, {"ALL_PROXY": P}, (P, "$ALL_PROXY")),
     "for all, of nobody knows which version": ("", PLAIN, {"ALL_PROXY": P}, (P, "$ALL_PROXY")),
+    "no scheme, of old": (OLDER, PLAIN, {"HTTP_PROXY": "p.example:1"}, ("p.example:1", "$HTTP_PROXY")),
+    "no scheme, now": (NEWER, PLAIN, {"HTTP_PROXY": "p.example:1"}, (P, "$HTTP_PROXY")),
     "a network, of old": (OLDER, PLAIN, {"http_proxy": P, "no_proxy": "127.0.0.0/8"}, (P, "$http_proxy")),
     "a network, now": (NEWER, PLAIN, {"http_proxy": P, "no_proxy": "127.0.0.0/8"}, (None, "")),
     "the end of an address, of old": (OLDER, PLAIN, {"HTTP_PROXY": P, "NO_PROXY": "0.0.1"}, (P, "$HTTP_PROXY")),
