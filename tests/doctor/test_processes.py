@@ -201,6 +201,17 @@ def test_what_reads_other_settings_is_not_old(tmp_path: Path, environ: Mapping[s
     assert causes(home, "processes") == ([("tool_not_restarted", "likely")] if is_read else [])
 
 
+@pytest.mark.parametrize(("name", "expected"), [("home", [("tool_not_restarted", "likely")]), ("none", [])])
+def test_what_lost_its_home_is_not_old_for_its_age_alone(
+    tmp_path: Path, name: str, expected: list[tuple[str, str]]
+) -> None:
+    environ = {"HOME": str(tmp_path / name)}
+    home = Home(tmp_path, processes=[running(APPLIED - 60, environ, name="codex")])
+    home.write({".codex/config.toml": 'model = "m"\n'})
+    remember(home, "codex", ".codex/config.toml", plain("model", "m"))
+    assert causes(home, "processes", "codex") == expected
+
+
 def test_what_launchd_does_not_hand_to_the_desktop(tmp_path: Path) -> None:
     tool = demo(f"{DEMO}[processes]\nnames = ['demo']\ndesktop = true\n")
     home = Home(tmp_path, {"DEMO_KEY": KEY})
