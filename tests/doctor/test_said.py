@@ -22,8 +22,10 @@ from toolsync.commands.doctor.mending import Mending
 from toolsync.doctor.look import here
 from toolsync.doctor.model import Diagnosis, Finding
 from toolsync.doctor.unasked import way_out, why
-from toolsync.probe import talk
+from toolsync.probe import survey, talk
 from toolsync.probe.network import Network
+from toolsync.probe.step import Step
+from toolsync.probe.way import Way
 from toolsync.process import Process
 from toolsync.render import examination
 from toolsync.render.screen import Screen
@@ -71,6 +73,16 @@ def test_where_the_key_is_missing_too_it_comes_first(tmp_path: Path) -> None:
         assert [str(line) for line in why(look, one)] == ["the profile work is not applied to Codex CLI yet"]
         found = Mending(look).of(Finding("", fix=way_out(look, one)))
         assert str(found.text if found else "") == f"{expected}{apply}"
+
+
+def test_where_nobody_can_tell_it_is_said_how_far_it_got(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = "TLSV1_ALERT_PROTOCOL_VERSION"
+    end = Step("encryption", "127.0.0.1:443", "inconclusive", said, 1, is_end=True)
+    monkeypatch.setattr(survey, "way", lambda url, *_: Way(url, (end,)))
+    with realised(tmp_path, case(ok(chat()))) as stage:
+        found, (_, out, _) = diagnosed(stage), run(stage, "doctor", "demo")
+    assert (found.code, _told(found)["asked"]) == (3, [f"127.0.0.1:443: {said}"])
+    assert out.startswith(f"? Demo Tool: nobody can tell from here\n    127.0.0.1:443: {said}\n")
 
 
 NOT_SET_UP = {
