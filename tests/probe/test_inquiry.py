@@ -112,6 +112,11 @@ ROWS = {
         *("path_missing_prefix", "sure", {"address": "{origin}/api/anthropic"}),
         **APART,
     ),
+    "an API that is kept apart, and nobody lists anything": Row(
+        at("/api/anthropic/v1/messages", LACKING, listed=NOTHING),
+        *("path_missing_prefix", "sure", {"address": "{origin}/api/anthropic"}),
+        **APART,
+    ),
     "another's API that is kept apart": Row(
         at("/v1/chat/completions", LACKING),
         *("path_extra_segment", "sure", {"address": "{origin}/v1"}),

@@ -38,7 +38,7 @@ def is_answered(talk: Talk) -> bool:
 
 def _address(request: Request) -> tuple[object, ...]:
     headers = sorted((name, str(value)) for name, value in request.headers.items())
-    return request.url, headers, sorted(request.credentials), request.network
+    return request.url, headers, sorted(request.credentials), request.network, request.is_trusted
 
 
 def _question(request: Request) -> tuple[object, ...]:

@@ -29,7 +29,12 @@ def own_api(talk: Talk) -> Exchange | None:
 
 
 def other_address(talk: Talk, candidate: Candidate) -> Exchange | None:
-    """The list of models at another address of the same origin; None where no more may be asked."""
+    """The list of models at another address of the same origin; None where no more may be asked.
+
+    Below `/anthropic` few gateways list any: there the tool's own route is asked.
+    """
+    if candidate.base.endswith("/anthropic"):
+        return other_route(talk, candidate.base)
     url = models_url(talk.request.dialect, candidate.base)
     came = talk.tries("other address", "GET", url, talk.headers(talk.request.credentials))
     if came is None:
