@@ -19,7 +19,7 @@ from toolsync.profile.problem import WORDS
 
 SCHEMA, TEMPLATES = resources.schema("profile"), resources.schema("tool")
 _SILENT = {"$schema", "$id", "$ref", "$defs", "title", "description", "default", "examples", "format", "errorMessage"}
-_SILENT |= {"writeOnly", "properties", "propertyNames", "items"}
+_SILENT |= {"writeOnly", "properties", "propertyNames", "items", "allOf"}
 
 
 def test_the_schema_is_valid_2020_12() -> None:
