@@ -115,6 +115,7 @@ _KEYWORDS: dict[str, _Check] = {
     "type": _is_of_type,
     "const": lambda data, value, _, __: _is_same(data, value),
     "enum": lambda data, values, _, __: any(_is_same(data, value) for value in values),
+    "allOf": lambda data, ways, _, whole: all(_meets(data, way, whole) for way in ways),
     "anyOf": lambda data, ways, _, whole: any(_meets(data, way, whole) for way in ways),
     "oneOf": lambda data, ways, _, whole: sum(_meets(data, way, whole) for way in ways) == 1,
     "not": lambda data, way, _, whole: not _meets(data, way, whole),
