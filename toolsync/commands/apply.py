@@ -21,7 +21,6 @@ from toolsync.planning.fitting import remembered_tools
 from toolsync.planning.guarding import still_exposed, stop_at_exposed
 from toolsync.planning.plans import Plan, Wish, plan_apply
 from toolsync.result import DONE, PROBLEM, REFUSED, Message, Result
-from toolsync.sentence import say, tell
 from toolsync.session import Session
 from toolsync.value import frozen
 
@@ -157,6 +156,8 @@ def _data(session: Session, planned: Plan, pinged: Iterable[Pinged]) -> dict[str
 def _stop_at_failure(session: Session, pinged: Sequence[Pinged], options: Options) -> None:
     failed = list(failures(pinged))
     if failed and not options.force:
+        from toolsync.sentence import say, tell  # only who was refused is told
+
         raise PingFailedError(
             "\n".join(one.text for one in failed),
             hint=tell(say("ping_stopped", hint=failed[0].hint), spoken(session)),

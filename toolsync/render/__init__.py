@@ -70,7 +70,7 @@ _VIEWS: Mapping[str, tuple[str, str]] = {
     "key rotate": ("undertaking", "rotated_lines"),
     "key uses": ("inventory", "uses_lines"),
     "models": ("inventory", "models_lines"),
-    "ping": ("undertaking", "ping_lines"),
+    "ping": ("answering", "ping_lines"),
     "profile list": ("inventory", "profiles_lines"),
     "profile show": ("inventory", "facts_lines"),
     "schema": ("inventory", "schema_lines"),

@@ -6,10 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolsync.causes import Language
 from toolsync.render.screen import Line, sentence
 from toolsync.render.tables import columns, counted, done_to
-from toolsync.sentence import Text, say, tell
 
 
 def plan_lines(data: Mapping[str, Any]) -> Iterator[Line]:
@@ -38,8 +36,7 @@ def summary_lines(data: Mapping[str, Any]) -> Iterator[Line]:
 
 def apply_lines(data: Mapping[str, Any]) -> Iterator[Line]:
     """What was applied, whom it concerns, and what is to be done now."""
-    for ping in data["pings"]:
-        yield _ping_line(ping)
+    yield from _ping_lines(data)
     done = ", ".join(
         f"{counted(count, kind)} {_PAST[action]}" for (kind, action), count in done_to(data["files"]).items()
     )
@@ -58,27 +55,14 @@ def _set_rows(data: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
         yield tool["title"], tool["key"], tool["reload"] if tool["tool"] in changed else ""
 
 
+def _ping_lines(data: Mapping[str, Any]) -> Iterator[Line]:
+    if data["pings"]:
+        from toolsync.render.answering import ping_lines  # the catalogue is for who has asked
+
+        yield from ping_lines(data)
+
+
 _PAST = {"create": "created", "change": "changed", "remove": "removed"}
-
-
-def _ping_line(ping: Mapping[str, Any], language: Language = "en") -> Line:
-    is_well = not ping["problem"]
-    answered: Text = _came(ping) if is_well else str(ping["status"]) if ping["status"] else say("no_answer")
-    mark, style = ("✓", "good") if is_well else ("✗", "bad")
-    return Line(f"{mark} {ping['address']} ({ping['dialect']}): {tell(answered, language)}", style)
-
-
-def _came(ping: Mapping[str, Any]) -> Text:
-    status, model, milliseconds = (str(ping[name]) for name in ("status", "model", "milliseconds"))
-    if ping["output_tokens"] is None:
-        return say("ping_answered", status=status, model=model, milliseconds=milliseconds)
-    sent, got = str(ping["input_tokens"]), str(ping["output_tokens"])
-    return say("ping_counted", status=status, model=model, milliseconds=milliseconds, sent=sent, got=got)
-
-
-def ping_lines(data: Mapping[str, Any]) -> Iterator[Line]:
-    """Who answered, and how fast."""
-    yield from (_ping_line(ping, data["language"]) for ping in data["pings"])
 
 
 def undo_lines(data: Mapping[str, Any]) -> Iterator[Line]:
@@ -147,8 +131,7 @@ def rotation_lines(data: Mapping[str, Any]) -> Iterator[Line]:
 
 def rotated_lines(data: Mapping[str, Any]) -> Iterator[Line]:
     """Who answered to the new key, and what became of each copy."""
-    for ping in data["pings"]:
-        yield _ping_line(ping)
+    yield from _ping_lines(data)
     done = ", ".join(
         f"{counted(count, kind)} {_PAST[action]}" for (kind, action), count in done_to(data["files"]).items()
     )
