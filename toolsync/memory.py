@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
+from functools import lru_cache
 from pathlib import Path
 
 from toolsync import disk, memory_form
@@ -59,9 +60,13 @@ def parsed(snapshot: disk.Snapshot) -> Memory:
     """
     if snapshot.raw is None:
         return fresh()
-    name = disk.shown(snapshot.path)
+    return _understood(snapshot.raw, disk.shown(snapshot.path))
+
+
+@lru_cache(1)  # a command asks for the same more than once, and nobody changes what is frozen
+def _understood(raw: bytes, name: str) -> Memory:
     try:
-        data = json.loads(snapshot.raw)
+        data = json.loads(raw)
     except (ValueError, RecursionError) as error:  # bytes that are no UTF-8 included
         raise DamagedMemoryError(f"{name}: damaged, it is no JSON ({printable(str(error))})", hint=_ASIDE) from error
     if isinstance(data, dict) and isinstance(data.get("version"), int) and data["version"] > memory_form.VERSION:

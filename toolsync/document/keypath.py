@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from toolsync.errors import TemplateError
 from toolsync.value import frozen
@@ -34,6 +35,7 @@ _PLAIN_KEY = re.compile(r"[^]=\"]+")
 _PLAIN_VALUE = re.compile(r"(?:[^]\"][^]]*)?")
 
 
+@lru_cache(4096)  # a trace asks for the same few hundred again and again
 def parse(text: str) -> KeyPath:
     """`a.b."dotted.key"[name=value][0]` as a path.
 

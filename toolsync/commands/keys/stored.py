@@ -14,7 +14,6 @@ from toolsync.secret import former
 from toolsync.secret.index import forget, known_names, record
 from toolsync.secret.key import checked, without_line_end
 from toolsync.secret.vault import Vault
-from toolsync.transaction import lock
 from toolsync.value import frozen
 
 _WAIT_SECONDS = 10.0
@@ -65,6 +64,8 @@ def set_key(text: str, name: str, vault: Vault, state_dir: Path) -> KeySet:
     """
     name = checked_name(name)
     secret = checked(without_line_end(text), "the key")
+    from toolsync.transaction import lock  # who only lists keys needs none
+
     with lock.held(state_dir, _WAIT_SECONDS):
         before = vault.get(name)
         if secret != before:  # setting it anew would make macOS ask again whether we may read it
@@ -146,6 +147,8 @@ def remove_key(name: str, vault: Vault, state_dir: Path) -> bool:
         TransactionError: another toolsync is writing, and nothing was removed.
     """
     name = checked_name(name)
+    from toolsync.transaction import lock
+
     with lock.held(state_dir, _WAIT_SECONDS):
         former.forgotten(state_dir, name, vault)
         is_removed = vault.remove(name)
