@@ -20,6 +20,7 @@ from tests.acceptance.machine import Machine
 from tests.acceptance.test_asking import terminal
 from tests.bench.server import Scripted, pong, served, streamed
 from tests.bench.test_exact import DONE, LAST, TEXT, usage
+from tests.conftest import takes
 from tests.keys import invented
 from toolsync.bench import resampling
 from toolsync.render import page
@@ -42,6 +43,7 @@ def measured(machine: Machine) -> Iterator[Machine]:
 
 
 def test_record_tables_comparison_and_page_agree(measured: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    takes("measures the whole ladder")
     for name in ("quantiles", "rates"):  # how wide intervals are is not asked here
         monkeypatch.setattr(resampling, name, partial(getattr(resampling, name), count=100))
     monkeypatch.setattr(page, "drawn", lambda _: page.Drawn())  # plots take seconds, and hold no figure to read

@@ -13,7 +13,7 @@ from tests import tracer
 from tests.acceptance.both import Both
 from tests.acceptance.killed import OnDisk, again
 from tests.acceptance.machine import KEY, Machine
-from tests.conftest import needs, thorough
+from tests.conftest import needs, takes, thorough
 from tests.keys import invented
 from toolsync.commands.schema import schema
 from toolsync.errors import NoKeyringError
@@ -255,6 +255,7 @@ def everything_after(machine: Machine, command: tuple[str, ...]) -> tuple[str, l
 
 
 def test_a_rotation_killed_at_any_instant_can_be_ended(killable: Machine) -> None:
+    takes("kills many rotations")
     assert killable.toolsync(*APPLY).code == 0
     ends = []
     for _ in killed(killable, ROTATE):

@@ -20,7 +20,7 @@ from jsonschema import Draft202012Validator
 from tests.acceptance.both import Both
 from tests.acceptance.machine import ADDRESS, KEY, Machine, Ran
 from tests.acceptance.switch import CODEX, config, contents, furnished, settings
-from tests.conftest import needs, thorough
+from tests.conftest import needs, takes, thorough
 from tests.keys import invented
 from tests.store.cc_switch import Home
 from toolsync.commands.leaks.finding import Limits
@@ -240,6 +240,7 @@ class Locking(MemoryVault):
 
 def test_a_keyring_that_locks_itself_at_any_moment(machine: Machine, switch: Home, rotate: Rotate) -> None:
     """Whatever the moment: the copies are of one key, the keyring holds both, and the same command ends it."""
+    takes("locks the keyring at each of many moments")
     assert isinstance(machine.vault, MemoryVault)
     assert (rotate(THIRD).code, machine.toolsync("key", "rotate", "--back", "--yes").code) == (0, 0)
     unlocked, note = machine.vault._secrets, machine.state / "keys.json"

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import takes
 from tests.keys import invented
 from tests.probe.gateway import Put, Reply, Slow, slow
 from toolsync.address import PATHS, Dialect
@@ -29,7 +30,9 @@ KEY = Secret(invented("survey"))
 CHAT: Dialect = "openai-chat"
 MESSAGES: Dialect = "anthropic-messages"
 
-PATIENCE = 0.3
+BEAT = 0.25
+"""What even a loaded machine keeps to."""
+PATIENCE = 6 * BEAT
 SILENCE = 30.0
 """Longer than anybody here waits."""
 LIST = {"object": "list", "data": [{"id": name} for name in ("m0", "m1", "m2", "m3")]}
@@ -40,14 +43,14 @@ PONG = {"object": "chat.completion", "model": "m", "choices": [{"message": {"rol
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(talk, "_PATIENCE_SECONDS", 0.1)
-    monkeypatch.setattr(talk, "_QUIET_SECONDS", 0.05)
-    monkeypatch.setattr(survey, "_SILENT_SECONDS", 0.1)
+    monkeypatch.setattr(talk, "_PATIENCE_SECONDS", 2 * BEAT)
+    monkeypatch.setattr(talk, "_QUIET_SECONDS", BEAT)
+    monkeypatch.setattr(survey, "_SILENT_SECONDS", 2 * BEAT)
 
 
 def request(origin: str, model: str, dialect: Dialect = CHAT, timeout_seconds: float | None = None) -> Request:
     base = origin if dialect == MESSAGES else f"{origin}/v1"
-    network = Network(connect_seconds=0.05, read_seconds=PATIENCE)
+    network = Network(connect_seconds=BEAT, read_seconds=PATIENCE)
     keys = {"authorization": KEY}
     return Request(dialect, base, base + PATHS[dialect], model, keys, timeout_seconds=timeout_seconds, network=network)
 
@@ -75,6 +78,7 @@ def mute() -> Iterator[tuple[Slow, Slow]]:
 
 @pytest.mark.parametrize("count", [1, 2], ids=["one gateway", "two gateways"])
 def test_four_programs_on_silent_gateways_take_the_time_of_one(mute: tuple[Slow, Slow], count: int) -> None:
+    takes("waits for those who are silent")
     inquiries, seconds = asked(*(request(mute[number % count].origin, f"m{number}") for number in range(4)))
     assert [(one.cause, one.certainty) for one in inquiries] == [("", "open")] * 4
     assert [[exchange.status for exchange in one.exchanges] for one in inquiries] == [[None, None]] * 4
@@ -84,6 +88,8 @@ def test_four_programs_on_silent_gateways_take_the_time_of_one(mute: tuple[Slow,
 
 
 def test_each_has_its_whole_patience_where_one_way_of_asking_is_silent() -> None:
+    takes("waits for those who are silent")
+
     def reply(put: Put) -> Reply:
         return Reply(MESSAGE, seconds=PATIENCE * 0.8) if put.path == "/v1/messages" else silent(put)
 
@@ -100,8 +106,10 @@ def test_each_has_its_whole_patience_where_one_way_of_asking_is_silent() -> None
 
 
 def test_who_answers_is_asked_one_thing_at_a_time_however_slow_it_is() -> None:
+    takes("waits for those who are silent")
+
     def reply(put: Put) -> Reply:
-        return Reply(LIST) if put.method == "GET" else Reply(PONG, seconds=0.2)
+        return Reply(LIST) if put.method == "GET" else Reply(PONG, seconds=4 * BEAT)
 
     with slow(reply) as gateway:
         inquiries, _ = asked(*(request(gateway.origin, f"m{number}") for number in range(3)))
@@ -132,11 +140,13 @@ def test_another_key_has_another_list() -> None:
 
 
 def test_who_was_silent_at_first_and_refuses_a_crowd_is_asked_again_alone() -> None:
+    takes("waits for those who are silent")
+
     def reply(put: Put) -> Reply:
         if put.method == "GET":
-            return Reply(LIST, seconds=0.2)
+            return Reply(LIST, seconds=4 * BEAT)
         answer = MESSAGE if put.path == "/v1/messages" else PONG
-        return Reply(BUSY, 429, seconds=0.3) if put.now > 1 else Reply(answer)
+        return Reply(BUSY, 429, seconds=6 * BEAT) if put.now > 1 else Reply(answer)
 
     with slow(reply) as gateway:
         inquiries, _ = asked(request(gateway.origin, "m0"), request(gateway.origin, "m1", MESSAGES))
@@ -196,20 +206,24 @@ def is_within(gateway: Slow) -> bool:
 
 
 def test_who_asks_the_same_and_waits_less_is_told_so() -> None:
+    takes("waits for those who are silent")
+
     def reply(put: Put) -> Reply:
-        return Reply(LIST) if put.method == "GET" else Reply(PONG, seconds=0.2)
+        return Reply(LIST) if put.method == "GET" else Reply(PONG, seconds=4 * BEAT)
 
     with slow(reply) as gateway:
-        waits = (600, 0.1, 600)
+        waits = (600, 2 * BEAT, 600)
         inquiries, _ = asked(*(request(gateway.origin, "m0", timeout_seconds=one) for one in waits))
     assert [one.cause for one in inquiries] == ["", "tool_timeout_too_short", ""]
-    assert tell(inquiries[1].values["seconds"]) == "0.1"
+    assert tell(inquiries[1].values["seconds"]) == "0.5"
     assert len(gateway.asked) == 2
 
 
 def test_a_list_that_comes_late_lets_the_question_wait_as_the_tool_does() -> None:
+    takes("waits for those who are silent")
+
     def reply(put: Put) -> Reply:
-        return Reply(LIST, seconds=0.2) if put.method == "GET" else Reply(PONG, seconds=PATIENCE * 1.6)
+        return Reply(LIST, seconds=4 * BEAT) if put.method == "GET" else Reply(PONG, seconds=PATIENCE * 1.6)
 
     with slow(reply) as gateway:
         (slowly,), _ = asked(request(gateway.origin, "m0", timeout_seconds=600))
@@ -218,6 +232,7 @@ def test_a_list_that_comes_late_lets_the_question_wait_as_the_tool_does() -> Non
 
 
 def test_more_patience_than_usual_is_had_once_where_it_was_in_vain(monkeypatch: pytest.MonkeyPatch) -> None:
+    takes("waits for those who are silent")
     monkeypatch.setattr(talk, "_MOST_PATIENCE_SECONDS", 2 * PATIENCE)
     with slow(lambda put: Reply(LIST) if put.method == "GET" else silent(put)) as gateway:
         first, second = asked(*(request(gateway.origin, f"m{number}", timeout_seconds=600) for number in range(2)))[0]
@@ -265,6 +280,7 @@ def pinged(*asked: Request) -> tuple[list[Ping], float]:
 
 
 def test_pings_of_silent_gateways_take_the_time_of_two(mute: tuple[Slow, Slow]) -> None:
+    takes("waits for those who are silent")
     came, seconds = pinged(*(request(mute[number % 2].origin, f"m{number}") for number in range(6)))
     assert [(one.outcome, one.asked) for one in came] == [("timeout", f"m{number}") for number in range(6)]
     assert seconds < 4 * PATIENCE  # one after the other they take six times that of a request
@@ -272,8 +288,10 @@ def test_pings_of_silent_gateways_take_the_time_of_two(mute: tuple[Slow, Slow]) 
 
 
 def test_pings_follow_one_another_where_somebody_answers() -> None:
+    takes("waits for those who are silent")
+
     def reply(_put: Put) -> Reply:
-        return Reply(PONG, seconds=0.15)
+        return Reply(PONG, seconds=3 * BEAT)
 
     with slow(reply) as gateway:
         came, _ = pinged(*(request(gateway.origin, f"m{number}") for number in range(3)))
@@ -282,10 +300,12 @@ def test_pings_follow_one_another_where_somebody_answers() -> None:
 
 
 def test_a_ping_that_a_crowd_was_too_much_for_is_sent_again_alone() -> None:
+    takes("waits for those who are silent")
+
     def reply(put: Put) -> Reply:
         if put.model == "m0":
             return Reply({}, seconds=PATIENCE * 1.5)
-        return Reply(BUSY, 429, seconds=0.1) if put.now > 2 else Reply(PONG, seconds=0.1)
+        return Reply(BUSY, 429, seconds=2 * BEAT) if put.now > 2 else Reply(PONG, seconds=2 * BEAT)
 
     with slow(reply) as gateway:
         came, _ = pinged(*(request(gateway.origin, f"m{number}") for number in range(4)))
@@ -294,7 +314,7 @@ def test_a_ping_that_a_crowd_was_too_much_for_is_sent_again_alone() -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows sends no SIGINT to a process of one's own")
 def test_who_interrupts_does_not_wait_for_the_silent(mute: tuple[Slow, Slow]) -> None:
-    timer = Timer(0.15, os.kill, (os.getpid(), signal.SIGINT))
+    timer = Timer(3 * BEAT, os.kill, (os.getpid(), signal.SIGINT))
     began = time.monotonic()
     timer.start()
     with pytest.raises(KeyboardInterrupt):
