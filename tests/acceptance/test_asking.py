@@ -151,7 +151,7 @@ def test_where_interrupts_are_ignored_they_stay_so(ready: Machine) -> None:
 
 def test_nobody_is_asked_for_a_key_that_no_keyring_would_take(ready: Machine) -> None:
     ready.profile(PATHS)
-    ready.environ["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=/nowhere"
+    ready.environ["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=/dev/null"  # which is there, and is no bus
     with ready.untouched(), terminal(ready, "key", "set") as screen:
         assert screen.ended() == 2
     assert screen.shown.startswith("error: no keyring answers here")

@@ -211,6 +211,7 @@ def test_fix_goes_on_behind_a_no_and_shows_what_it_found_once(machine: Machine, 
 
 def test_fix_makes_the_first_profile_of_what_a_tool_has(machine: Machine, gateway: LoopbackGateway) -> None:
     machine.config.unlink()
+    machine.environ["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=/dev/null"  # with a keyring, a key is asked for
     machine.write(CLAUDE, "{}")
     table = f'[model_providers.q]\nbase_url = "{gateway.base_url}/v1/v1"\nexperimental_bearer_token = "{KEY}"\n'
     machine.write(CODEX, f'model = "some-model"\nmodel_provider = "q"\n{table}')

@@ -106,7 +106,8 @@ class Stage:
     @property
     def whole_environ(self) -> dict[str, str]:
         """The variables of a command that is run there."""
-        return {"HOME": str(self.home), "PATH": os.defpath, "LANG": "C.UTF-8", **self.environ}
+        plain = {"HOME": str(self.home), "PATH": os.defpath, "LANG": "C.UTF-8", "DBUS_SESSION_BUS_ADDRESS": _NO_BUS}
+        return {**plain, **self.environ}
 
     def write(self, path: Path, text: str) -> None:
         if not path.is_relative_to(self.place):
@@ -194,6 +195,9 @@ def _here(stage: Stage, arguments: Sequence[str], environ: Mapping[str, str]) ->
         code = main(arguments)
     return code, out.getvalue(), err.getvalue()
 
+
+_NO_BUS = "unix:path=/dev/null"
+"""Is there, and is no bus: whoever runs the tests may have a keyring, and what is said must not hang on that."""
 
 _KEYRINGS: Mapping[str, SecretError] = {
     "locked": KeyringLockedError("the keyring is locked", hint="Unlock it."),
