@@ -145,6 +145,7 @@ FAILURES = {
     "at-once": ("echo 'NVIDIA-SMI has failed because it could not communicate with the driver'; exit 9", 0),
     "nothing-there": ("echo 'No devices were found'; exit 6", 0),
     "older": ("echo 'Field \"memory.used\" is not a valid field to query.' >&2; exit 2", 0),
+    "slow-to-end": ("echo 'No devices were found'; exec >&- 2>&-; sleep 0.3; exit 6", 0),
 }
 REASONS = {
     "midway": "nvidia-smi ended midway (exit status 15): Unable to determine the device handle: GPU is lost",
@@ -154,6 +155,7 @@ REASONS = {
     ),
     "nothing-there": "nvidia-smi ended at once (exit status 6): No devices were found",
     "older": 'nvidia-smi ended at once (exit status 2): Field "memory.used" is not a valid field to query.',
+    "slow-to-end": "nvidia-smi ended at once (exit status 6): No devices were found",
 }
 
 

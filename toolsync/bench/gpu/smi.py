@@ -138,7 +138,7 @@ class Smi:
         self._source: GpuSource = "ssh" if host else "nvidia-smi"
         self._argv, self._host = argv(interval_ms, host), host
         self._lines: list[Line] = []
-        self._first, self._is_ending = threading.Event(), False
+        self._first, self._silenced = threading.Event(), threading.Event()
         self._child: subprocess.Popen[str] | None = None
         self._thread: threading.Thread | None = None
         self._reason = ""
@@ -180,6 +180,7 @@ class Smi:
                     self._reason = f"{self._argv[0]} said too much that is of no GPU"
                     child.kill()
                     break
+        self._silenced.set()
         self._first.set()
 
     def wait(self, seconds: float) -> bool:
@@ -205,7 +206,7 @@ class Smi:
         """Its exit status, if it ended by itself."""
         if self._child is None:
             return None
-        status = self._child.poll()
+        status = self._status(self._child)
         if status is None:
             self._child.terminate()
             try:
@@ -218,6 +219,12 @@ class Smi:
         if self._child.stdout is not None and not (self._thread and self._thread.is_alive()):
             self._child.stdout.close()
         return status
+
+    def _status(self, child: subprocess.Popen[str]) -> int | None:
+        if self._silenced.is_set():  # its pipe is closed an instant before its status can be read
+            with suppress(subprocess.TimeoutExpired):
+                return child.wait(_PATIENCE_SECONDS)
+        return child.poll()
 
     def _why(self, status: int | None, seen: Sequence[Sample]) -> str:
         if status is None:
