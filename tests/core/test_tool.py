@@ -458,6 +458,22 @@ timeout_seconds = 30
     )
 
 
+@pytest.mark.parametrize(
+    ("lines", "expands"),
+    [
+        ('[key]\nenv = "${<key_variable>}"', ("${NAME}",)),
+        ('[key]\nenv = "{env:<key_variable>}"\n[request]\nreferences = []', ()),
+        ('[key]\nenv = "<key_variable>"', ()),
+        ('[key]\nenv = "ACCOUNT_NAME"', ()),
+        ('[key]\nenv = { variable = "<key_variable>" }', ()),
+        ('[key]\nplaintext = "<key>"', ()),
+    ],
+    ids=["a reference", "a reference that it does not expand", "the name alone", "a fixed name", "a table", "no name"],
+)
+def test_a_tool_expands_the_references_by_which_it_is_told_of_a_variable(lines: str, expands: tuple[str, ...]) -> None:
+    assert tool(f"{MANIFEST}{lines}\n").request.references == expands
+
+
 def test_white_space_is_left_out_by_the_programs_that_are_named() -> None:
     two = f'{MANIFEST}[trace.a]\nkey = ["k"]\n[trace.b]\nkey = ["k"]\n[request]\n'
     assert [tool(f"{two}trims = {said}\n").request.trims for said in ("true", "false", '["b"]')] == [

@@ -77,7 +77,7 @@ def read_tool(
         is_users_own=is_users_own,
         store=manifest.get("store", ""),
         unread=tuple(unread(name, manifest.get("layer"), files)),
-        request=request(name, manifest.get("request", {}), speaks, programs),
+        request=request(name, manifest.get("request", {}), speaks, programs, manifest.get("key", {}).get("env")),
         connections=dict(connections(name, manifest.get("connection", {}), programs)),
         processes=dict(processes(name, manifest.get("processes", {}), commands, manifest.get("running", ()), programs)),
         leftovers={kind: tuple(paths) for kind, paths in manifest.get("leftovers", {}).items()},

@@ -26,8 +26,17 @@ FILE = "PATH"
 """What stands for the path in the spelling of a reference to a file."""
 
 
-def request(tool: str, table: Mapping[str, Any], speaks: Sequence[str], readers: Sequence[Reader]) -> Request:
+def request(
+    tool: str, table: Mapping[str, Any], speaks: Sequence[str], readers: Sequence[Reader], by_variable: object
+) -> Request:
     """The `[request]` table, filled up with what the dialect says.
+
+    Args:
+        tool: its name.
+        table: as it stands there.
+        speaks: the tool's dialects.
+        readers: its programs.
+        by_variable: how `[key]` spells a variable's name in the tool's settings, if it does.
 
     Raises:
         TemplateError: a header or an alias speaks of no question, `trims` of no program, a reference names no variable,
@@ -35,7 +44,7 @@ def request(tool: str, table: Mapping[str, Any], speaks: Sequence[str], readers:
     """
     stated, aliases = table.get("headers", {}), table.get("aliases", {})
     _stop_at_unasked(tool, {"headers": stated, "aliases": aliases.values()}, readers)
-    references, tolerates = tuple(table.get("references", ())), table.get("tolerates", {})
+    references, tolerates = tuple(table.get("references", _implied(by_variable))), table.get("tolerates", {})
     _stop_at_nameless(tool, references)
     environment, runs = tuple(table.get("environment", ())), tuple(table.get("runs", ()))
     for path in (*environment, *runs):
@@ -58,6 +67,14 @@ def request(tool: str, table: Mapping[str, Any], speaks: Sequence[str], readers:
         timeout_of=tuple(table.get("timeout_of", ("first",))),
         limit=table.get("limit", ""),
     )
+
+
+def _implied(by_variable: object) -> Sequence[str]:
+    """The spelling by which the tool is told of a variable: it expands that one, or there would be no point in it."""
+    if not isinstance(by_variable, str) or "<key_variable>" not in by_variable:
+        return ()
+    spelling = by_variable.replace("<key_variable>", NAME)
+    return (spelling,) if spelling.count(NAME) == 1 and spelling != NAME else ()
 
 
 def _trimming(tool: str, stated: Any, readers: Sequence[Reader]) -> tuple[str, ...]:
