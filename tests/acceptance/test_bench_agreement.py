@@ -82,7 +82,7 @@ def _shows_progress(shown: str) -> None:
     """Each rung from its warm-up to its end, on one line that is gone in the end."""
     drawn = shown.split("\r")
     for step in LADDER:
-        count = max(10, 3 * step)
+        count = max(10, 5 * step)
         own = [text.strip() for text in drawn if text.startswith(f"concurrency {step}:")]
         assert own[0].endswith("warming up")
         assert own[-1] == f"concurrency {step}: [{'#' * 30}] {count}/{count}"

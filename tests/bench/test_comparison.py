@@ -96,6 +96,34 @@ def test_runs_that_are_equal_get_no_verdict(noise: str) -> None:
     assert seen == []
 
 
+def in_step(seed: str, factor: float = 1.0, waves: int = 5) -> Record:
+    """Streams that start together each time, all a little slower or faster at once."""
+    random, made = Random(seed), []
+    for number in range(waves):
+        ttft = 20 * factor * random.gauss(1, 0.003)
+        made += [
+            request(ttft * random.gauss(1, 0.0005), 5.0, 20, t0_ms=number * 200.0, intended_ms=number * 200.0)
+            for _ in range(8)
+        ]
+    return replace(record(rung(8, *made)), id=seed)
+
+
+def test_of_streams_in_step_medians_are_compared_wave_by_wave() -> None:
+    assert verdicts(in_step("a"), in_step("b", 1.08))["ttft_p50@8"] == "worse"
+    assert verdicts(in_step("a"), in_step("b", 0.92))["ttft_p50@8"] == "better"
+    assert verdicts(in_step("a"), in_step("b"))["ttft_p50@8"] == "no difference shown"
+    (row, *_) = compared(in_step("a"), in_step("b", 1.08)).rows
+    assert row.change is not None
+    assert row.low is not None
+    assert row.high is not None
+    assert 0.05 < row.low < row.change < row.high < 0.11
+
+
+def test_of_too_few_waves_in_step_nothing_is_said() -> None:
+    (row, *_) = compared(in_step("a", waves=4), in_step("b", 1.08, waves=9)).rows
+    assert (row.verdict, row.why) == ("no verdict", "too few requests (32, alike in each wave: worth 4)")
+
+
 def test_a_disturbance_that_hits_one_wave_is_no_verdict() -> None:
     before, after = (run(seed, steady(), steps=(8,)) for seed in "ab")
     (hit,) = after.rungs

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from math import exp, log
 from random import Random
-from statistics import NormalDist, mean, stdev
+from statistics import NormalDist, fmean, mean, stdev
 
 import pytest
 
 from toolsync.bench.metrics import percentile
-from toolsync.bench.resampling import independent, interval, quantiles, rates
+from toolsync.bench.resampling import independent, interval, quantiles, rates, ratios
 
 COUNT = 4000
 
@@ -72,6 +73,17 @@ def test_a_rate_of_few_waves_is_as_unsure_as_students_distribution_says() -> Non
     assert (high - low) / 2 == pytest.approx(4.303 * error, rel=0.1)  # two degrees of freedom, 95 %
 
 
+def test_how_often_waves_of_equal_runs_are_told_apart_is_what_students_distribution_says() -> None:
+    random = Random(3)
+    beyond = 0
+    for _ in range(400):
+        sides = [[random.lognormvariate(3, 0.1) for _ in range(5)] for _ in range(2)]
+        middle = exp(fmean(map(log, sides[1])) - fmean(map(log, sides[0])))
+        low, high = interval([middle * one for one in ratios(*sides, random, 400)], 0.1)
+        beyond += not low <= 1 <= high
+    assert 20 <= beyond <= 62  # of 400 at 10 %: 40, and 3.6 standard deviations to either side
+
+
 def test_equal_waves_leave_no_doubt() -> None:
     assert set(rates([(50.0, 100.0)] * 3, Random(1))) == {0.5}
 
@@ -83,6 +95,7 @@ def test_equal_waves_leave_no_doubt() -> None:
         pytest.param([[1.0, 2.0, 3.0, 4.0]] * 6, 24, 24, id="waves-that-are-alike"),
         pytest.param([[1.0] * 20 + [1.1] * 12, [1.0] * 19 + [1.1] * 13, [5.0] * 32], 1, 9, id="one-wave-is-slow"),
         pytest.param([[3.0] * 8] * 3, 24, 24, id="all-equal"),
+        pytest.param([[3.0] * 8] * 2 + [[2.0] * 8] * 3, 5, 5, id="two-speeds"),
         pytest.param([[1.0, 2.0]], 2, 2, id="one-wave"),
     ],
 )

@@ -29,11 +29,11 @@ def _measured(scripted: Scripted, *ladder: Load, listener: Callable[..., None] =
         return measure(wish, listener, lambda _: None)
 
 
-def test_a_ladder_has_three_requests_a_stream_ten_at_least_and_a_warm_up_besides() -> None:
+def test_a_ladder_has_five_requests_a_stream_ten_at_least_and_a_warm_up_besides() -> None:
     scripted = Scripted(lambda _: _WHOLE, 0.0)
     ran = _measured(scripted, Load(1), Load(4))
-    assert [(rung.concurrency, len(rung.requests)) for rung in ran.record.rungs] == [(1, 10), (4, 12)]
-    assert len(scripted.requests) == 1 + (1 + 10) + (4 + 12)  # calibration, then warm-up and rung, twice
+    assert [(rung.concurrency, len(rung.requests)) for rung in ran.record.rungs] == [(1, 10), (4, 20)]
+    assert len(scripted.requests) == 1 + (1 + 10) + (4 + 20)  # calibration, then warm-up and rung, twice
     assert all(one.is_ok for rung in ran.record.rungs for one in rung.requests)
     assert (ran.record.token_source, ran.record.ladder, ran.failures) == ("usage", (1, 4), {})
     assert scripted.connections == 4
@@ -55,13 +55,13 @@ def test_no_prompt_is_asked_twice_and_none_is_in_the_record() -> None:
     ("load", "count"),
     [
         (Load(1), 10),
-        (Load(8), 24),
+        (Load(8), 40),
         (Load(8, 3), 8),
         (Load(8, 100), 100),
         (Load(8, None, 1.0), 8),
         (Load(8, 1, None, 5.0), 1),
     ],
-    ids=["ten at least", "three a stream", "one a stream at least", "as asked", "by time", "at a rate"],
+    ids=["ten at least", "five a stream", "one a stream at least", "as asked", "by time", "at a rate"],
 )
 def test_how_many_there_are(load: Load, count: int) -> None:
     assert load.count == count

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from random import Random
+from statistics import median
 from typing import Literal
 
 from toolsync.bench import resampling
@@ -26,6 +27,9 @@ _FAILED_SHARE = 0.05
 _FEWEST = 8
 """Of fewer, chance alone sets all of one run's beyond all of the other's too often for many rows."""
 _FEWEST_WAVES, _MOST_WAVES = 2, 40
+_FEWEST_ALIKE = 5
+"""Waves whose requests are slow or fast together, and so tell of a median no more than one request each would."""
+_MEDIAN = 0.5
 _BEYOND = 2
 """So many requests must lie beyond a percentile, or else it is little more than the slowest of them."""
 
@@ -262,21 +266,14 @@ _SHARES: dict[MetricName, tuple[Callable[[Request], float | None], float]] = {
 }
 
 
-def _draws(
-    metric: Metric, before: Rung, after: Rung, random: Random, *, is_closed: bool
-) -> tuple[Sequence[float] | None, str]:
+def _draws(metric: Metric, before: Rung, after: Rung, random: Random, *, is_closed: bool) -> Changes:
     """Changes that other requests of the same kind would have shown; or why nobody can say."""
     if metric.name == "peak_memory":
         return None, _other_gpus(before, after)
     if metric.name == "tokens_per_s" and not is_closed:
         return None, "at a rate the load decides it, not the server"
     pair = [_waves(rung) for rung in (before, after)]
-    drawn, reason = _rates(pair, random) if metric.name == "tokens_per_s" else _quantiles(metric, pair, random)
-    if reason:
-        return None, reason
-    if min(drawn[0]) <= 0:
-        return None, "it was 0 before" if min(map(min, drawn)) == 0 else "too uneven to tell"
-    return [later / earlier - 1 for earlier, later in zip(*drawn, strict=True)], ""
+    return _rates(pair, random) if metric.name == "tokens_per_s" else _quantiles(metric, pair, random)
 
 
 def _other_gpus(before: Rung, after: Rung) -> str:
@@ -287,24 +284,29 @@ def _other_gpus(before: Rung, after: Rung) -> str:
     return f"not as many GPUs were watched: {len(cards[0])} before, {len(cards[1])} after"
 
 
-Drawn = tuple[Sequence[Sequence[float]], str]
+Changes = tuple[Sequence[float] | None, str]
 
 
-def _quantiles(metric: Metric, pair: Sequence[Sequence[Sequence[Request]]], random: Random) -> Drawn:
+def _quantiles(metric: Metric, pair: Sequence[Sequence[Sequence[Request]]], random: Random) -> Changes:
     figure, share = _SHARES[metric.name]
-    drawn = []
-    for waves in pair:
-        told = [[value for value in map(figure, wave) if value is not None] for wave in waves]
-        values = [value for wave in told for value in wave]
-        count = resampling.independent(told, share)
+    told = [[[value for value in map(figure, wave) if value is not None] for wave in waves] for waves in pair]
+    counts = [resampling.independent(waves, share) for waves in told]
+    values = [[value for wave in waves for value in wave] for waves in told]
+    if min(counts) < _FEWEST <= min(map(len, values)) and share == _MEDIAN:
+        by_wave = [[median(wave) for wave in waves if wave] for waves in told]
+        if min(map(len, by_wave)) >= _FEWEST_ALIKE and min(map(min, by_wave)) > 0:
+            middle = median(values[1]) / median(values[0])
+            return [middle * one - 1 for one in resampling.ratios(by_wave[0], by_wave[1], random)], ""
+    for count, several in zip(counts, values, strict=True):
         if count < _FEWEST or round(count * (1 - share), 6) < _BEYOND:
-            together = f", alike in each wave: worth {count}" if count < len(values) else ""
-            return (), f"{TOO_FEW} requests ({len(values)}{together})"
-        drawn.append(resampling.quantiles(values, share, random, count))
-    return drawn, ""
+            together = f", alike in each wave: worth {count}" if count < len(several) else ""
+            return None, f"{TOO_FEW} requests ({len(several)}{together})"
+    return _changes(
+        [resampling.quantiles(one, share, random, count) for one, count in zip(values, counts, strict=True)]
+    )
 
 
-def _rates(pair: Sequence[Sequence[Sequence[Request]]], random: Random) -> Drawn:
+def _rates(pair: Sequence[Sequence[Sequence[Request]]], random: Random) -> Changes:
     """By waves: a wave lasts until the next one starts, so that together they last as long as the rung."""
     drawn = []
     for waves in pair:
@@ -313,9 +315,15 @@ def _rates(pair: Sequence[Sequence[Sequence[Request]]], random: Random) -> Drawn
         lasted = [later - earlier for earlier, later in pairwise([*starts, end])]
         tokens = [float(sum(one.completion_tokens or 0 for one in wave)) for wave in waves]
         if len(waves) < _FEWEST_WAVES or min(lasted) <= 0:
-            return (), f"{TOO_FEW} waves of requests ({len(waves)})"
+            return None, f"{TOO_FEW} waves of requests ({len(waves)})"
         drawn.append(resampling.rates(list(zip(tokens, lasted, strict=True)), random))
-    return drawn, ""
+    return _changes(drawn)
+
+
+def _changes(drawn: Sequence[Sequence[float]]) -> Changes:
+    if min(drawn[0]) <= 0:
+        return None, "it was 0 before" if min(map(min, drawn)) == 0 else "too uneven to tell"
+    return [later / earlier - 1 for earlier, later in zip(*drawn, strict=True)], ""
 
 
 def _waves(rung: Rung) -> list[list[Request]]:

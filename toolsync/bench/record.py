@@ -203,7 +203,7 @@ class Parameters:
         words: how many of our words make such a prompt, as calibrated.
         accepted: the parameters that held the output and the usage, with their values, as the server took them.
         refused: those that it did not take.
-        requests_min: how many requests a rung has at least, besides three per stream; None: the usual ten.
+        requests_min: how many requests a rung has at least; None: the usual five per stream, and ten.
         duration_seconds: how long a rung lasts at least; None: as its requests last.
         rate: requests per second that were started whatever came back; None: a closed loop.
         warm_up: how many requests a rung throws away first; -1: one per stream.

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
 from random import Random
+from statistics import fmean, variance
 
 RESAMPLES = 4000
 
@@ -69,21 +71,42 @@ def independent(waves: Sequence[Sequence[float]], share: float) -> int:
     """How many values that know nothing of each other tell as much of that quantile as these do.
 
     Requests that run side by side are slow or fast together: then they tell less than their number says. How much less
-    is how much more the share below the quantile varies from wave to wave than chance would have it.
+    is how much more the waves differ than chance would have it: by the share below the quantile, or by all their ranks,
+    which see two speeds where the quantile lies in the midst of one.
 
     Args:
         waves: the values, those of one wave together.
         share: of the quantile, 0 to 1.
     """
-    values = sorted(value for wave in waves for value in wave)
-    size, count = len(values), len(waves)
+    waves = [wave for wave in waves if wave]
+    size, count = sum(map(len, waves)), len(waves)
     if count < _FEWEST_WAVES or size == count:
         return size
+    return max(1, math.floor(size / max(1.0, _excess_below(waves, share), min(_excess_of_ranks(waves), size / count))))
+
+
+def _excess_below(waves: Sequence[Sequence[float]], share: float) -> float:
+    """How much more the number below the quantile varies from wave to wave than it would by chance."""
+    values = sorted(value for wave in waves for value in wave)
+    size, count = len(values), len(waves)
     limit = values[math.ceil((size - 1) * share)]
     below = sum(value < limit for value in values) / size
     off = sum((sum(value < limit for value in wave) - below * len(wave)) ** 2 for wave in waves) * count / (count - 1)
     expected = size * below * (1 - below)
-    return size if off <= expected or not expected else max(1, math.floor(size * expected / off))
+    return off / expected if expected else 1.0
+
+
+def _excess_of_ranks(waves: Sequence[Sequence[float]]) -> float:
+    """The same of their mean ranks (the F of an analysis of variance)."""
+    values = sorted(value for wave in waves for value in wave)
+    ranked = [[(bisect_left(values, one) + bisect_right(values, one)) / 2 for one in wave] for wave in waves]
+    means = [fmean(wave) for wave in ranked]
+    between = sum(len(wave) * (mean - len(values) / 2) ** 2 for wave, mean in zip(ranked, means, strict=True))
+    within = sum((one - mean) ** 2 for wave, mean in zip(ranked, means, strict=True) for one in wave)
+    if not between:
+        return 1.0
+    between, within = between / (len(waves) - 1), within / (len(values) - len(waves))
+    return between / within if within else math.inf
 
 
 _FEWEST_WAVES = 2
@@ -104,6 +127,25 @@ def rates(pairs: Sequence[tuple[float, float]], random: Random, count: int = RES
     squares = sum((one - rate * other) ** 2 for one, other in pairs)
     error = math.sqrt(squares * waves / (waves - 1)) / total
     return [rate + error * _student(random, waves - 1) for _ in range(count)]
+
+
+def ratios(before: Sequence[float], after: Sequence[float], random: Random, count: int = RESAMPLES) -> list[float]:
+    """By how much the second may differ from the first, as factors of what their means say: 1 is in the midst.
+
+    By Student's distribution, of the logarithms, with what both vary by held to be the same, as it is where nothing
+    changed.
+
+    Args:
+        before: figures of waves; at least two, all above 0.
+        after: likewise.
+        random: seeded.
+        count: of draws.
+    """
+    sides = [[math.log(one) for one in side] for side in (before, after)]
+    freedom = sum(len(side) - 1 for side in sides)
+    spread = sum((len(side) - 1) * variance(side) for side in sides) / freedom
+    error = math.sqrt(spread * sum(1 / len(side) for side in sides))
+    return [math.exp(error * _student(random, freedom)) for _ in range(count)]
 
 
 def _student(random: Random, freedom: int) -> float:

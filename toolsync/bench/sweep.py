@@ -21,8 +21,8 @@ from toolsync.bench.tokens import Reply
 from toolsync.bench.workload import Workload
 from toolsync.value import frozen
 
-PER_STREAM, LEAST = 3, 10
-"""A rung has three requests per stream, and ten at least."""
+PER_STREAM, LEAST = 5, 10
+"""A rung has five requests per stream, and ten at least: with fewer, waves that are each alike tell no median."""
 
 Listener = Callable[[int, int, int | None], None]
 """Told of each step of progress: the concurrency, the requests done, and how many there will be; None: who knows."""
