@@ -79,7 +79,7 @@ def test_how_often_waves_of_equal_runs_are_told_apart_is_what_students_distribut
     for _ in range(400):
         sides = [[random.lognormvariate(3, 0.1) for _ in range(5)] for _ in range(2)]
         middle = exp(fmean(map(log, sides[1])) - fmean(map(log, sides[0])))
-        low, high = interval([middle * one for one in ratios(*sides, random, 400)], 0.1)
+        low, high = interval([middle * one for one in ratios(sides[0], sides[1], random, 400)], 0.1)
         beyond += not low <= 1 <= high
     assert 20 <= beyond <= 62  # of 400 at 10 %: 40, and 3.6 standard deviations to either side
 
