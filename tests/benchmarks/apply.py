@@ -70,21 +70,32 @@ def _print_ratios(folder: Path) -> None:
     shutil.copytree(fresh, applied)
     _apply(applied)
     written = [file for file in (*_SETTINGS, ".tool-0/settings.json") if _differs(file, fresh, applied)]
+    spoiled = _spoiled(Path(shutil.copytree(fresh, folder / "spoiled")))
     times = [
         (
             _interpreter_ms(fresh),
             _apply_ms(applied),
             _apply_ms(Path(shutil.copytree(fresh, folder / f"run-{number}"))),
-            _cpu_ms(_DOCTOR, applied, ends_with=(0, 1, 3)),
+            _cpu_ms(_DOCTOR, applied),
+            _cpu_ms(_DOCTOR, spoiled, ends_with=(1,)),
         )
         for number in range(_ROUNDS)
     ]
-    base, unchanged, changed, offline = (statistics.median(column) for column in zip(*times, strict=True))
+    base, unchanged, changed, offline, told = (statistics.median(column) for column in zip(*times, strict=True))
     print(f"{'python -I -c pass':<40}{base:8.1f} ms   1.0 x")
     print(f"{'apply, six tools, nothing to change':<40}{unchanged:8.1f} ms {unchanged / base:5.1f} x   target 20 x")
     name = f"apply, six tools, {len(written)} files written"
     print(f"{name:<40}{changed:8.1f} ms {changed / base:5.1f} x   target 30 x")
     print(f"{'doctor --offline, the same tools':<40}{offline:8.1f} ms {offline / base:5.1f} x   target 25 x")
+    print(f"{'doctor --offline, one to be mended':<40}{told:8.1f} ms {told / base:5.1f} x   target 25 x")
+
+
+def _spoiled(home: Path) -> Path:
+    """Applied, and then one of its tools set to ask somebody else: `doctor` plans the `apply` that mends it."""
+    _apply(home)
+    file = home / ".codex" / "config.toml"
+    file.write_text(file.read_text().replace("gateway.example", "elsewhere.example"))
+    return home
 
 
 def _differs(file: str, *homes: Path) -> bool:
