@@ -9,6 +9,7 @@ from toolsync.doctor.checks.saying import place, same, text, values
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Finding, Where
 from toolsync.sentence import say
+from toolsync.store import cc_switch_home
 from toolsync.store.cc_switch_live import is_taken_over
 
 _PLACEHOLDER = b"PROXY_MANAGED"
@@ -46,9 +47,12 @@ def _cc_switch_row(look: Look) -> Iterator[Finding]:
     where = look.effective.wheres.get("base_url")
     if app is None or not want or where is None or not where.file or same("base_url", used, want):
         return
-    from toolsync.store.cc_switch_chosen import chosen  # SQLite; the file must differ first
+    places = look.world.session.places
+    if not disk.exists(cc_switch_home.database(places)):
+        return
+    from toolsync.store.cc_switch_chosen import chosen  # SQLite, which nobody else needs here
 
-    row = chosen(app, look.world.session.places)
+    row = chosen(app, places)
     if row is None or used not in row[1] or is_taken_over([row[1].encode(), used.encode()]):
         return
     line = say("chosen_row", row=text(row[0]), place=place(look, where))
