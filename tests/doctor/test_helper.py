@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from pathlib import Path
@@ -11,11 +12,13 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import needs
+from tests.doctor.home import Home
 from tests.keys import invented
 from toolsync.doctor import helper
+from toolsync.doctor.checks import findings
 from toolsync.doctor.helper import Command, printed
 from toolsync.document import Value
-from toolsync.masking import masked
+from toolsync.masking import Secret, masked
 from toolsync.sentence import tell
 
 KEY = invented("helper")
@@ -127,3 +130,20 @@ def test_what_toolsync_says_as_a_helper_is_said_in_chinese_and_what_others_say_i
         assert problem is not None
         assert tell(problem) == f"it ended with exit code 2: {said}"
         assert tell(problem, "zh") == chinese
+
+
+def test_it_is_run_by_the_users_own_path_whatever_a_repository_says(tmp_path: Path) -> None:
+    folders = {name: tmp_path / name for name in ("own", "repositorys")}
+    for name, folder in folders.items():
+        folder.mkdir()
+        (folder / "show-key").write_text(f"#!/bin/sh\ntouch {tmp_path}/{name}-ran\necho {KEY[:9]}''{KEY[9:]}\n")
+        (folder / "show-key").chmod(0o700)
+    home = Home(tmp_path, {"PATH": f"{folders['own']}:/usr/bin:/bin"})
+    stated = {"PATH": f"{folders['repositorys']}:/usr/bin:/bin"}
+    home.write({".claude/settings.json": json.dumps({"apiKeyHelper": "show-key"})})
+    home.write({"project/.claude/settings.json": json.dumps({"env": stated})})
+    look = home.look("claude-code")
+    assert look.environ["PATH"] == stated["PATH"]
+    assert [finding.cause for finding in findings(look) if finding.cause.startswith("key_helper")] == []
+    assert look.effective.credentials[0].value == Secret(KEY)
+    assert sorted(one.name for one in tmp_path.glob("*-ran")) == ["own-ran"]

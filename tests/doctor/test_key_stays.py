@@ -66,14 +66,40 @@ def _projects(header: str) -> Data:
     return row
 
 
-@pytest.mark.parametrize("header", ["X-Team: red", f"X-Relay-Token: {OTHER}"])
+_SHAPELESS = "no/key's+shape"
+
+
+@pytest.mark.parametrize("header", ["X-Team: red", f"X-Relay-Token: {OTHER}", f"X-Gate: {_SHAPELESS}"])
 def test_no_key_goes_to_an_address_of_a_projects_file(tmp_path: Path, header: str) -> None:
     with realised(tmp_path, _projects(header)) as stage:
         said = diagnosed(stage)
     assert said.causes[0] == "config_shadowed"
     reached = [one for one in said.asked if one.listener == "elsewhere"]
+    assert reached
     assert [one.keys for one in reached] == [{}] * len(reached)
-    assert [name for one in reached for name, value in one.headers.items() if KEY in value or OTHER in value] == []
+    sent = " ".join(value for one in reached for value in one.headers.values())
+    assert [secret for secret in (KEY, OTHER, _SHAPELESS) if secret in sent] == []
+
+
+@pytest.mark.parametrize("variable", ["HTTP_PROXY", "https_proxy"])
+def test_no_key_goes_to_a_proxy_of_a_projects_file(tmp_path: Path, variable: str) -> None:
+    row = case(ok(message()), MESSAGES, others={"elsewhere": ELSEWHERE})
+    own = {"ANTHROPIC_BASE_URL": "http://{main}", "ANTHROPIC_AUTH_TOKEN": KEY}
+    row["environment"]["files"] = [
+        {"path": "{HOME}/.claude/settings.json", "text": json.dumps({"env": own})},
+        {
+            "path": "{PROJECT}/.claude/settings.json",
+            "text": json.dumps({"env": {variable: "http://{elsewhere}"}}),
+        },
+    ]
+    with realised(tmp_path, row) as stage:
+        said = diagnosed(stage)
+    assert {one.method for one in said.asked if one.listener == "elsewhere"} == {"GET"}
+    assert [one.keys for one in said.asked if one.listener == "elsewhere" and one.keys] == []
+    told = json.loads(said.out)["data"]["tools"][0]
+    assert (told["state"], told["findings"]) == ("inconclusive", [])
+    assert any(f"(env.{variable})" in line for line in told["unknown"])
+    assert f"Delete `env.{variable}`" in told["fix"]
 
 
 def test_a_login_with_the_vendor_is_sent_by_its_tool_alone(tmp_path: Path) -> None:
@@ -159,6 +185,19 @@ def test_a_gateway_that_echoes_the_key_is_not_quoted(tmp_path: Path, key: str, f
     assert said[0][0] in (1, 3)
     shown = "".join(out + err for _, out, err in said)
     assert [name for name, spell in FORMS.items() if spell(key) in shown] == []
+
+
+@pytest.mark.parametrize("options", [("--json",), (), ("--lang", "zh")])
+def test_a_key_within_an_address_is_not_shown(tmp_path: Path, options: tuple[str, ...]) -> None:
+    row = case(ok(message()), MESSAGES)
+    stated = {"ANTHROPIC_BASE_URL": f"http://{{main}}/{OTHER}", "ANTHROPIC_AUTH_TOKEN": KEY}
+    row["environment"]["files"] = [
+        {"path": "{HOME}/.claude/settings.json", "text": json.dumps({"env": stated})},
+    ]
+    with realised(tmp_path, row) as stage:
+        code, out, err = run(stage, "doctor", "demo", *options)
+    assert code == 1
+    assert OTHER not in out + err
 
 
 def _everything(row: Any) -> Any:

@@ -100,9 +100,13 @@ def _differ(one: Network, other: Network, url: str) -> bool:
 
 
 def _on_the_way(look: Sight, network: Network, base_url: str) -> Iterator[tuple[str, Where]]:
-    """Where it stands which proxy it takes, and that it checks no certificate."""
+    """Where it stands which proxy it takes, whose certificates it trusts besides, and that it checks none."""
     if base_url and network.proxy_for(base_url):
         yield "proxy", look.where_variable(network.rules.variable(look.environ, base_url))
+    certificates = look.tool.connections[look.reader.name].certificates
+    trusted = next((name for name in certificates if look.environ.get(name)), "")
+    if trusted:
+        yield "certificates", look.where_variable(trusted)
     if network.unchecked:
         yield "unchecked", look.where_variable(network.unchecked)
 
@@ -197,7 +201,7 @@ def _printed(look: Sight, answer: Answer, path: KeyPath) -> Secret | None:
     command = Command.of(command_value(look, answer, path))
     if command is None or not may_run(look, answer):
         return None
-    return look.world.printed(command, look.environ).key
+    return look.world.printed(command, look.users_environ).key
 
 
 # Headers.

@@ -54,8 +54,11 @@ class Sight:
     @cached_property
     def variables(self) -> Mapping[str, Where]:
         """The variables that its settings put into its environment, and where each stands."""
+        return self._variables_of(self.layers)
+
+    def _variables_of(self, layers: Sequence[Seen]) -> Mapping[str, Where]:
         found: dict[str, Where] = {}
-        for one in self.layers:
+        for one in layers:
             for path in map(parse_path, self.tool.request.environment):
                 found |= _variables(one, path)
         return {name: where for name, where in found.items() if name not in self.tool.request.at_start}
@@ -72,9 +75,17 @@ class Sight:
     @cached_property
     def environ(self) -> Mapping[str, str]:
         """The variables that it sees."""
+        return self._with(self.variables)
+
+    @cached_property
+    def users_environ(self) -> Mapping[str, str]:
+        """The same without what a repository's own files say: with these we run a command, and never with those."""
+        return self._with(self._variables_of([one for one in self.layers if not one.is_projects]))
+
+    def _with(self, variables: Mapping[str, Where]) -> Mapping[str, str]:
         environ = {**self._environ, **self.entries}
         by_name = {one.layer.name: one for one in self.layers}
-        for name, where in self.variables.items():
+        for name, where in variables.items():
             value = _data.get(by_name[where.layer].tree.data, _below(by_name[where.layer], parse_path(where.slot)))
             environ[name] = value if isinstance(value, str) else str(value)
         return environ
@@ -122,6 +133,10 @@ class Sight:
     def seen(self, answer: Answer) -> Seen | None:
         """The layer that the answer comes from."""
         return next((one for one in self.layers if one.layer.name == answer.layer), None)
+
+    def is_projects(self, where: Where | None) -> bool:
+        """Whether a file of the project says so, in which whoever wrote the repository has a say."""
+        return where is not None and any(one.is_projects for one in self.layers if one.layer.name == where.layer)
 
     def where(self, answer: Answer) -> Where:
         """Where the answer stands."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from toolsync.address import origin
-from toolsync.doctor.checks.saying import address, same
+from toolsync.doctor.checks.saying import address, place, same
+from toolsync.doctor.checks.wanting import taken_out
 from toolsync.doctor.command import Words, applied, commands
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Diagnosis, Finding, Fix
@@ -45,6 +46,8 @@ def why(look: Look, one: Diagnosis) -> Iterator[Text]:
             yield say("unset_by_profile", called=look.called, profile=profile.name)
         elif look.world.fault is None:
             yield say("unset_without_profile", called=look.called)
+    elif is_by_project(look):
+        yield say("key_kept_from_proxy", place=place(look, look.effective.wheres["proxy"]))
     elif _is_held_back(look):
         yield say("key_kept", address=address(look.effective.base_url))
 
@@ -61,7 +64,18 @@ def way_out(look: Look, one: Diagnosis) -> Fix | None:
     is_first = not look.world.profiles and look.world.fault is None
     if is_unset(look, one.findings):
         return commands(("init",) if is_first else applied(look.tool.name))
+    if is_by_project(look):
+        return taken_out(look, look.effective.wheres["proxy"])
     return commands(first_profile(look)) if is_first and _is_held_back(look) else None
+
+
+def is_by_project(look: Look) -> bool:
+    """Whether what is sent could be read by a proxy that a project's file names, so that no key of ours goes there."""
+    effective = look.effective
+    if not look.is_projects(effective.wheres.get("proxy")):
+        return False
+    is_plain = not effective.url.strip().lower().startswith("https:")
+    return is_plain or look.is_projects(effective.wheres.get("certificates"))
 
 
 def first_profile(look: Look, found: str = "") -> Words:
@@ -87,9 +101,7 @@ def _is_held_back(look: Look) -> bool:
     """Whether there is a key, and an address of the user's own that is in no profile."""
     effective = look.effective
     where = effective.wheres.get("base_url")
-    one = next((one for one in look.layers if where is not None and one.layer.name == where.layer), None)
-    is_projects = one is not None and one.is_projects
-    if where is None or is_projects or not any(key.value is not None for key in effective.credentials):
+    if where is None or look.is_projects(where) or not any(key.value is not None for key in effective.credentials):
         return False
     try:
         return origin(effective.base_url) not in look.world.origins

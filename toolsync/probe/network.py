@@ -151,7 +151,8 @@ def client(url: str, network: Network) -> httpx.Client:
 
     import httpx
 
-    logging.getLogger("httpcore").setLevel(logging.CRITICAL)  # its debug log repeats headers and errors, keys and all
+    for library in ("httpcore", "httpx"):  # their logs repeat headers, errors and addresses, keys and all
+        logging.getLogger(library).setLevel(logging.CRITICAL)
     return httpx.Client(
         headers={"accept-encoding": ENCODINGS},
         follow_redirects=False,

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from toolsync.commands.doctor.mending import Mending
     from toolsync.commands.doctor.proving import Proof
     from toolsync.probe.exchange import Exchange
+    from toolsync.probe.step import Step
 
 
 def program(
@@ -168,14 +169,19 @@ def probe(probed: Probed, language: Language) -> dict[str, Any]:
     exchanges = probed.inquiry.exchanges if probed.inquiry else ()
     return {
         "address": _open(probed.way.url),
-        "steps": [{**vars(step), "said": _open(tell(step.said, language))} for step in probed.way.steps],
+        "steps": [_step(step, language) for step in probed.way.steps],
         "exchanges": [_exchange(one, language) for one in exchanges],
     }
 
 
+def _step(one: Step, language: Language) -> dict[str, Any]:
+    return {**vars(one), "target": _open(one.target), "said": _open(tell(one.said, language))}
+
+
 def _exchange(one: Exchange, language: Language) -> dict[str, Any]:
-    words = _open(tell(one.words, language))
-    return {**vars(one), "words": words, "sent": list(one.sent), "also": list(one.also)}
+    texts = {"url": one.url, "content_type": one.content_type, "words": tell(one.words, language)}
+    shown = {name: _open(text) for name, text in texts.items()}
+    return {**vars(one), **shown, "sent": list(one.sent), "also": list(one.also)}
 
 
 def _open(text: str) -> str:

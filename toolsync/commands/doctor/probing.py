@@ -9,7 +9,7 @@ from toolsync.address import origin
 from toolsync.doctor.diagnosis import Probed, is_blocked
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Credential, Effective, Finding
-from toolsync.doctor.unasked import is_unset
+from toolsync.doctor.unasked import is_by_project, is_unset
 from toolsync.errors import ProfileError
 from toolsync.masking import Secret
 from toolsync.value import frozen
@@ -78,8 +78,13 @@ def _request(look: Look) -> Request:
     assert effective.dialect is not None  # noqa: S101  the caller looked
     keys = {one.header: one.value for one in effective.credentials if one.value is not None and _may_send(look, one)}
     is_known = bool(keys) or not effective.credentials  # without its key, the gateway would only ask for one
-    is_trusted = is_known and _is_profiles(look)
-    headers = {name: value for name, value in effective.headers.items() if is_trusted or not isinstance(value, Secret)}
+    is_own = _is_profiles(look) and not is_by_project(look)
+    is_trusted = is_known and is_own
+    headers = {
+        name: value
+        for name, value in effective.headers.items()
+        if is_own and (is_trusted or not isinstance(value, Secret))  # not every secret looks like one
+    }
     return Request(
         dialect=effective.dialect,
         base=effective.base_url,
@@ -93,7 +98,7 @@ def _request(look: Look) -> Request:
         limit_name=effective.limit_name,
         network=effective.network.towards(effective.url),
         is_trusted=is_trusted,
-        is_users=not _is_projects(look),
+        is_users=not look.is_projects(effective.wheres.get("base_url")) and not is_by_project(look),
     )
 
 
@@ -108,9 +113,3 @@ def _is_profiles(look: Look) -> bool:
         return origin(look.effective.base_url) in look.world.origins
     except ProfileError:  # no address: that is what is wrong
         return False
-
-
-def _is_projects(look: Look) -> bool:
-    """Whether a project's file says whom it asks."""
-    where = look.effective.wheres.get("base_url")
-    return where is not None and any(one.is_projects for one in look.layers if one.layer.name == where.layer)

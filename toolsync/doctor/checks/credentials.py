@@ -168,7 +168,7 @@ def helper(look: Look) -> Iterator[Finding]:
         if command is None or command in seen or not may_run(look, answer):
             continue
         seen.add(command)
-        done = look.world.printed(command, look.environ)
+        done = look.world.printed(command, look.users_environ)
         if done.problem is None:
             continue
         where = look.where(answer)
