@@ -502,3 +502,15 @@ def test_a_first_profile_takes_the_key_from_the_variable_that_the_settings_name(
         "codex": "init --base-url https://gw.example/v1 --model m --key-from env:MY_KEY",
         "claude-code": "init --base-url https://gw.example",  # `apply` empties that variable, `init` asks
     }
+
+
+def test_a_good_key_at_the_gateway_of_another_profile_is_not_replaced(tmp_path: Path) -> None:
+    second = '[profiles.two]\nbase_url = "https://two.example"\nmodel = "m"\nkey = "keyring:two"\n'
+    home = Home(tmp_path, profile=PROFILE_TEXT + second)
+    stated = {"ANTHROPIC_BASE_URL": "https://two.example", "ANTHROPIC_AUTH_TOKEN": home.key}
+    home.write({CLAUDE: json.dumps({"env": stated})})
+    look = home.look("claude-code")
+    refused = Finding("key_invalid", "sure")
+    mended = fix(look.effective, refused, look.world.profile, standing(look, refused))
+    assert mended is not None
+    assert mended.argv == ("apply", "--tool", "claude-code")

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import time
+from pathlib import Path
 
 import pytest
 
+from tests.doctor.home import DEMO, Home, demo
+from toolsync.commands.doctor.probing import probes
 from toolsync.doctor.references import expanded, stray, variable
 
 ENVIRON = {"A": "x", "B_C": "y", "EMPTY": ""}
@@ -98,3 +102,26 @@ def test_a_long_text_takes_no_time(text: str) -> None:
     before = time.monotonic()
     assert stray(text) == ""
     assert time.monotonic() - before < 1
+
+
+_PROJECTS = """
+[[layer]]
+name = "settings"
+overlay = "settings.json"
+[[layer]]
+name = "project"
+file = "<project>/demo.json"
+format = "jsonc"
+"""
+
+
+@pytest.mark.parametrize(("name", "is_asked"), [("project/demo.json", False), (".demo/settings.json", True)])
+def test_nobody_learns_by_an_address_of_a_projects_file_what_it_refers_to(
+    tmp_path: Path, name: str, is_asked: bool
+) -> None:
+    home = Home(tmp_path, {"RELAY_SECRET": "told-to-nobody"})
+    home.write({".demo/settings.json": json.dumps({"key": "any-key-of-the-users"})})
+    home.write({name: json.dumps({"url": "http://127.0.0.1:9/{env:RELAY_SECRET}/v1", "key": "any-key-of-the-users"})})
+    look = home.look(demo(DEMO + _PROJECTS))
+    assert look.effective.base_url.endswith("/told-to-nobody/v1")
+    assert bool([*probes([(look, ())], is_deep=False)]) is is_asked

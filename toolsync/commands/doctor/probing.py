@@ -51,6 +51,8 @@ def probes(told: Sequence[tuple[Look, Sequence[Finding]]], *, is_deep: bool) -> 
         effective = look.effective
         if effective.dialect is None or not effective.url or is_blocked(offline) or is_unset(look, offline):
             continue
+        if _gives_away(look):
+            continue
         looks.setdefault(_triple(effective), look)
     if not looks:
         return Probes({})
@@ -59,6 +61,11 @@ def probes(told: Sequence[tuple[Look, Sequence[Finding]]], *, is_deep: bool) -> 
     root = next(iter(looks.values())).world.session.places.root
     answers = Survey(root, is_deep).of([_request(look) for look in looks.values()])
     return Probes({triple: Probed(one.way, one.inquiry) for triple, one in zip(looks, answers, strict=True)})
+
+
+def _gives_away(look: Look) -> bool:
+    """Whether a project's file puts into the address what stands elsewhere: whoever is asked there would learn it."""
+    return look.is_projects(look.effective.wheres.get("base_url")) and look.is_elsewhere("base_url")
 
 
 def _triple(effective: Effective) -> tuple[object, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from toolsync import registry
+from toolsync.address import origin
 from toolsync.commands.environment.variables import by_variable
 from toolsync.commands.keys.holders import applied
 from toolsync.doctor.checks import saying
@@ -15,7 +16,7 @@ from toolsync.doctor.remedy.standing import Rehearsal, Standing
 from toolsync.doctor.removal import removal
 from toolsync.doctor.unasked import first_profile
 from toolsync.document import KeyPath, parse_path
-from toolsync.errors import ToolsyncError
+from toolsync.errors import ProfileError, ToolsyncError
 from toolsync.overlay import facts_named
 from toolsync.profile import Profile
 from toolsync.trace import path_of
@@ -60,7 +61,9 @@ def _is_set(look: Look, cause: str) -> bool:
     """Whether the tool has what the profile wants, so that applying it again would change nothing."""
     if is_about_key(cause) and look.effective.credentials:
         own = look.world.key
-        return all(one.kind == "command" or one.value == own for one in look.effective.credentials)
+        return _is_at_home(look) and all(
+            one.kind == "command" or one.value == own for one in look.effective.credentials
+        )
     if cause == "url_malformed":  # the spelling itself is what is wrong
         return look.effective.base_url == look.wanted.get("base_url", look.effective.base_url)
     questions = ("base_url",) if cause in OF_ADDRESS else ("base_url", "model")
@@ -69,6 +72,15 @@ def _is_set(look: Look, cause: str) -> bool:
         for question in questions
         if question in look.wanted
     )
+
+
+def _is_at_home(look: Look) -> bool:
+    """Whether the gateway that is asked is the profile's, for which its key is."""
+    want = look.wanted.get("base_url")
+    try:
+        return not want or origin(look.effective.base_url) == origin(want)
+    except ProfileError:
+        return False
 
 
 def _writes(look: Look, where: Where | None) -> bool:
