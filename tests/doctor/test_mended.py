@@ -504,10 +504,11 @@ def test_a_first_profile_takes_the_key_from_the_variable_that_the_settings_name(
     }
 
 
-def test_a_good_key_at_the_gateway_of_another_profile_is_not_replaced(tmp_path: Path) -> None:
+@pytest.mark.parametrize("address", ["https://two.example", "https://gw.example"])
+def test_a_good_key_at_another_address_than_the_profiles_is_not_replaced(tmp_path: Path, address: str) -> None:
     second = '[profiles.two]\nbase_url = "https://two.example"\nmodel = "m"\nkey = "keyring:two"\n'
     home = Home(tmp_path, profile=PROFILE_TEXT + second)
-    stated = {"ANTHROPIC_BASE_URL": "https://two.example", "ANTHROPIC_AUTH_TOKEN": home.key}
+    stated = {"ANTHROPIC_BASE_URL": address, "ANTHROPIC_AUTH_TOKEN": home.key}
     home.write({CLAUDE: json.dumps({"env": stated})})
     look = home.look("claude-code")
     refused = Finding("key_invalid", "sure")

@@ -61,6 +61,14 @@ def by_api_key(put: Put) -> Reply:
     return LIST if "api-key" in put.headers else UNSEEN
 
 
+def as_kong(put: Put) -> Reply:
+    return LIST if "apikey" in put.headers else Reply({"message": "No API key found in request"}, 401)
+
+
+def beside_a_login(put: Put) -> Reply:
+    return WRONG if not put.path.startswith("/v1/") else PONG if put.method == "POST" else LIST
+
+
 def without_responses(put: Put) -> Reply:
     return LIST if put.method == "GET" else NOTHING if put.path.endswith("/responses") else LACKING
 
@@ -95,6 +103,9 @@ APART: Mapping[str, Any] = {"dialect": MESSAGES, "path": ""}
 ROWS = {
     "no key is seen, whichever header brings it": Row(unseen, "key_invalid", "likely"),
     "the key is seen in another header": Row(by_api_key, "key_wrong_header", "sure", {"read_header": "api-key"}),
+    "the key is seen in a header that few read": Row(as_kong, "key_wrong_header", "sure", {"read_header": "apikey"}),
+    "a login beside the API": Row(beside_a_login, "path_missing_v1", "sure", {"address": "{origin}/v1"}, path=""),
+    "a key that nobody knows, below a version neither": Row(lambda _: WRONG, "key_invalid", "sure", path=""),
     "a server's own login": Row(lambda _: LOGIN, "key_wrong_header", "likely"),
     "the APIs that are there": Row(
         *(without_responses, "wire_api_unsupported", "sure"),
@@ -216,7 +227,8 @@ def test_which_other_headers_were_tried_is_told() -> None:
         found = inquire(Request(CHAT, base, f"{base}/chat/completions", "m", {"authorization": KEY}))
     tried = [tell(exchange.line) for exchange in found.exchanges if exchange.what == "other header"]
     assert [line.partition("(")[2].partition(")")[0] for line in tried] == [
-        *("the key in x-api-key, api-key instead", "the key in x-api-key instead"),
+        "the key in x-api-key, api-key, apikey instead",
+        *("the key in x-api-key instead", "the key in api-key instead"),
     ]
 
 

@@ -89,8 +89,8 @@ class Exchange:
         return _BESIDES.get(self.what, "")
 
 
-KEY_HEADERS = ("authorization", "x-api-key", "api-key")
-"""Where gateways look for a key, the usual one first; Azure's in the last."""
+KEY_HEADERS = ("authorization", "x-api-key", "api-key", "apikey")
+"""Where gateways look for a key, the usual one first; Azure's is the third, Kong's the last."""
 
 _BESIDES: Mapping[What, Text] = {
     "deep": say("as_coding_tool"),

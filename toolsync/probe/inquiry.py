@@ -11,7 +11,7 @@ from dataclasses import field, replace
 from toolsync.address import PATHS
 from toolsync.causes import Certainty
 from toolsync.probe import lesson, trial
-from toolsync.probe.candidates import candidates, twins
+from toolsync.probe.candidates import Candidate, candidates, twins
 from toolsync.probe.encryption import speaks_tls
 from toolsync.probe.exchange import Exchange
 from toolsync.probe.kinds import OF_THE_KEY, OF_THE_PATH, OF_THE_WAY
@@ -347,9 +347,20 @@ def _refused(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:
             return Inquiry(cause="key_wrong_header", values={**values, **headers})
         if other is not None and _is_of_no_header(asked, other[1]):
             return Inquiry(cause="key_invalid", certainty="likely", values=values)
+    versioned = None if listed.is_ok else _let_in_below_version(talk)
+    if versioned is not None:
+        return Inquiry(cause=versioned.cause, values={**values, "address": versioned.base})
     if not listed.is_ok and asked.cause == listed.cause:
         talk.list_models(what="no key", is_keyed=False)
     return Inquiry(cause=asked.cause, certainty=asked.certainty, values=values)
+
+
+def _let_in_below_version(talk: Talk) -> Candidate | None:
+    """The address with a version behind it, where the key is taken: what lies beside it has a login of its own."""
+    found = (one for one in candidates(talk.request.dialect, talk.request.base) if one.cause == "path_missing_v1")
+    candidate = next(found, None)
+    tried = trial.other_address(talk, candidate) if candidate is not None else None
+    return candidate if tried is not None and tried.is_ok and not tried.cause else None
 
 
 def _is_of_no_header(asked: Exchange, other: Exchange) -> bool:

@@ -65,10 +65,15 @@ def other_header(talk: Talk) -> tuple[str, Exchange] | None:
     came = _with_headers(talk, dict.fromkeys((usual, *rare), first[1]))
     if came is None:
         return None
-    alone = _with_headers(talk, {usual: first[1]}) if is_let_in(talk, came) else None
-    if alone is None:
+    if not is_let_in(talk, came):
         return usual, came
-    return (usual, alone) if is_let_in(talk, alone) else (rare[0], came)
+    for header in (usual, *rare[:-1]):
+        alone = _with_headers(talk, {header: first[1]})
+        if alone is None:
+            return header, came
+        if is_let_in(talk, alone):
+            return header, alone
+    return rare[-1], came
 
 
 def _with_headers(talk: Talk, credentials: Mapping[str, Secret]) -> Exchange | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from toolsync import registry
-from toolsync.address import origin
 from toolsync.commands.environment.variables import by_variable
 from toolsync.commands.keys.holders import applied
 from toolsync.doctor.checks import saying
@@ -16,7 +15,7 @@ from toolsync.doctor.remedy.standing import Rehearsal, Standing
 from toolsync.doctor.removal import removal
 from toolsync.doctor.unasked import first_profile
 from toolsync.document import KeyPath, parse_path
-from toolsync.errors import ProfileError, ToolsyncError
+from toolsync.errors import ToolsyncError
 from toolsync.overlay import facts_named
 from toolsync.profile import Profile
 from toolsync.trace import path_of
@@ -75,12 +74,9 @@ def _is_set(look: Look, cause: str) -> bool:
 
 
 def _is_at_home(look: Look) -> bool:
-    """Whether the gateway that is asked is the profile's, for which its key is."""
+    """Whether the address that is asked is the profile's, for which its key is."""
     want = look.wanted.get("base_url")
-    try:
-        return not want or origin(look.effective.base_url) == origin(want)
-    except ProfileError:
-        return False
+    return not want or saying.same("base_url", look.effective.base_url, want)
 
 
 def _writes(look: Look, where: Where | None) -> bool:
