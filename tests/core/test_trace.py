@@ -531,6 +531,7 @@ def test_codex_without_us_asks_openai() -> None:
         "key": "",
         "headers": "",
         "env_headers": "",
+        "query": "",
         "timeout_ms": "300000",
     }
 

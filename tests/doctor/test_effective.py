@@ -342,6 +342,12 @@ ROWS: dict[str, Row] = {
         "http://h/v1/responses",
         [("authorization", KEY, "command", "user", "model_providers.relay.auth.command", 5)],
     ),
+    "codex: parameters behind the address": Row(
+        "codex",
+        {CODEX: f'{RELAY}query_params = {{ api-version = "2025-04-01 x", b = "1" }}\n'},
+        "http://h/v1/responses?api-version=2025-04-01%20x&b=1",
+        [],
+    ),
     "codex: headers from the file and from variables": Row(
         "codex",
         {CODEX: f'{RELAY}http_headers = {{ X-Team = "red" }}\nenv_http_headers = {{ X-Org = "ORG", X-No = "NO" }}\n'},

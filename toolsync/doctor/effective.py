@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Literal, cast
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from toolsync.address import PATHS, Dialect
 from toolsync.doctor.model import Credential, Effective, Where
@@ -43,7 +43,7 @@ def effective(look: Sight) -> Effective:
         called=look.called,
         dialect=dialect,
         base_url=base_url,
-        url=_url(base_url, request.path, dialect),
+        url=_queried(_url(base_url, request.path, dialect), _value(found, "query")),
         model=_value(found, "model"),
         credentials=credentials,
         headers={name: header.value for name, header in headers.items() if name not in taken},
@@ -126,6 +126,17 @@ def _url(base: str, path: str | None, dialect: Dialect | None) -> str:
         return ""
     appended = path if path is not None else PATHS[dialect] if dialect else ""
     return base.strip().rstrip("/") + appended
+
+
+def _queried(url: str, query: str) -> str:
+    """The address with the parameters that the settings append to it, as a table."""
+    parameters = dict(stated(query)) if url else {}
+    if not parameters:
+        return url
+    for name, value in parameters.items():
+        if looks_secret(name) or holds_key_shape(value):
+            Secret(value)
+    return url + ("&" if "?" in url else "?") + urlencode(parameters, quote_via=quote)
 
 
 def timeout(look: Sight) -> float | None:
