@@ -162,9 +162,9 @@ def test_a_hostile_body_of_a_hundred_thousand_bytes_keeps_nobody_busy(shape: str
         "(",
     ):
         answer = _hostile(shape, (unit * (100_000 // len(unit) + 1))[:100_000])
-        started = time.perf_counter()
+        started = time.thread_time()
         read(answer, Asked("https://relay.example/v1/chat/completions", model="demo-model"))
-        if time.perf_counter() - started > 1:
+        if time.thread_time() - started > 1:
             slow.append(unit[:40])
     assert slow == []
 
@@ -193,9 +193,9 @@ def _hostile(shape: str, text: str) -> Response:
     ],
 )
 def test_an_answer_full_of_errors_keeps_nobody_busy(kind: str, body: str) -> None:
-    started = time.perf_counter()
+    started = time.thread_time()
     read(Response(500, {"content-type": kind}, body[: 2**20].encode(), 1))
-    assert time.perf_counter() - started < 2
+    assert time.thread_time() - started < 2
 
 
 # Laws of reading.

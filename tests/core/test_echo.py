@@ -118,6 +118,6 @@ def test_our_own_words_stay() -> None:
 @pytest.mark.parametrize("unit", ["a", " ", "\x1b[", KEY[:12], KEY[:11], KEY, "\ufffd[0;", "\\n", "\n "], ids=repr)
 def test_time_is_linear(unit: str) -> None:
     text = unit * (400_000 // len(unit))
-    started = time.perf_counter()
+    started = time.thread_time()
     unechoed(text, frozenset([KEY]))
-    assert time.perf_counter() - started < 3
+    assert time.thread_time() - started < 3

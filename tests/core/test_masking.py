@@ -162,9 +162,9 @@ def test_what_may_be_a_key_is_a_strange_word(key: str) -> None:
 
 @pytest.mark.parametrize("unit", ["a", "A", "0", "aA", "-", "Aa0", "0 ", "aA1-"])
 def test_strange_words_are_found_in_linear_time(unit: str) -> None:
-    started = time.perf_counter()
+    started = time.thread_time()
     mask_strange_words(unit * (400_000 // len(unit)))
-    assert time.perf_counter() - started < 3
+    assert time.thread_time() - started < 3
 
 
 def test_what_a_terminal_would_obey_is_taken_out() -> None:
@@ -235,6 +235,6 @@ def test_pieces_of_settings_that_hold_none(text: str) -> None:
 
 @pytest.mark.parametrize("unit", ["a", "a.", "key=", "= ", '"key": "', "--key ", "{ ", "?key=&"])
 def test_secret_settings_are_found_in_linear_time(unit: str) -> None:
-    started = time.perf_counter()
+    started = time.thread_time()
     holds_secret_setting(unit * (200_000 // len(unit)))
-    assert time.perf_counter() - started < 2
+    assert time.thread_time() - started < 2

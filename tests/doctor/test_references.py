@@ -99,9 +99,9 @@ def test_what_may_be_a_key_is_no_reference(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["{{ " * 30_000, "<" + "a " * 50_000, "${" + "A:-" * 40_000, "!" * 100_000], ids=len)
 def test_a_long_text_takes_no_time(text: str) -> None:
-    before = time.monotonic()
+    before = time.thread_time()
     assert stray(text) == ""
-    assert time.monotonic() - before < 1
+    assert time.thread_time() - before < 1
 
 
 _PROJECTS = """

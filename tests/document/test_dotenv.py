@@ -73,6 +73,6 @@ def test_what_is_quoted_is_read_back(variables: dict[str, str]) -> None:
     ids=["spaces", "slashes", "hashes"],
 )
 def test_a_long_line_takes_no_time(text: str) -> None:
-    before = time.monotonic()
+    before = time.thread_time()
     parse(text.encode(), "dotenv")
-    assert time.monotonic() - before < 2
+    assert time.thread_time() - before < 2
