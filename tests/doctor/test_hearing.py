@@ -33,6 +33,11 @@ ANSWER = Response(200, {"content-type": "text/event-stream"}, BODY, 10)
 ASKED = Asked("http://gw.example/v1/chat/completions", "openai-chat", "m", streams=True)
 
 
+def _kept(body: bytes, kind: str = "text/event-stream") -> Response:
+    """What keeps a connection open."""
+    return Response(200, {"content-type": kind}, body, 5)
+
+
 STREAMS: dict[str, tuple[Stream, str]] = {
     "to its end": (Stream(ANSWER, 5, (10, 20), 30, is_ended=True), ""),
     "we stopped listening": (Stream(ANSWER, 5, (10, 9000), 15_100, is_left=True), ""),
@@ -46,6 +51,12 @@ STREAMS: dict[str, tuple[Stream, str]] = {
     "a pause before its first word": (Stream(ANSWER, 5, (10, 9000), 9100, is_ended=True, spoke_ms=9000), ""),
     "a pause in its midst": (Stream(ANSWER, 5, (10, 9000), 9100, is_ended=True, spoke_ms=10), "stream_stalled"),
     "silent, and then ended": (Stream(ANSWER, 5, (10,), 6_000), "stream_stalled"),
+    "blanks, until we left": (
+        Stream(_kept(b" \n" * 60, "application/json"), 5, (), 30_100, is_left=True),
+        "stream_stalled",
+    ),
+    "comments, until we left": (Stream(_kept(b": wait\n\n" * 60), 5, (), 30_100, is_left=True), "stream_stalled"),
+    "more blanks at once than anybody reads": (Stream(_kept(b" " * 999), 5, (), 900, is_left=True), "empty_response"),
     "silent from the start": (
         Stream(Response(200, {}, b"", 5), 5, (), 15_000, fault=httpx.ReadTimeout("")),
         "stream_stalled",

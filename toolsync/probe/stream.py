@@ -217,12 +217,19 @@ def _read(answer: Response, asked: Asked) -> Fault:
 
 def _without_events(stream: Stream, asked: Asked) -> Fault | None:
     assert stream.answer is not None  # noqa: S101  the caller looked
-    if stream.fault is not None:
+    if stream.fault is not None or (stream.is_left and _says_nothing_yet(stream)):
         return _broken(stream)
     if reply(stream.answer.json, asked.dialect) is not None:
         kind = stream.answer.headers.get("content-type", "") or say("no_type")
         return Fault("stream_not_sse", "sure", say("no_stream", kind=kind))
     return _read(stream.answer, asked)
+
+
+def _says_nothing_yet(stream: Stream) -> bool:
+    """Whether only blank lines and comments came, which keep a connection open, for longer than we wait."""
+    assert stream.answer is not None  # noqa: S101  the caller's caller looked
+    is_kept_open = all(not line.strip() or line.startswith(b":") for line in stream.answer.body.splitlines())
+    return is_kept_open and stream.total_ms - stream.headers_ms >= _STALLED_MS
 
 
 def _broken(stream: Stream) -> Fault:
