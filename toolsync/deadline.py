@@ -7,6 +7,8 @@ from threading import Thread
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
+_GRACE_SECONDS = 0.1
+"""So much longer than its time a call is waited for: it may have come back while this process was held up."""
 
 
 def answered(call: Callable[[], T], seconds: float) -> T:
@@ -39,6 +41,8 @@ class Attempt(Generic[T]):
     def is_over(self, seconds: float | None) -> bool:
         """Whether it ends within so many seconds; without a limit it is waited for."""
         self._thread.join(seconds)
+        if seconds is not None:
+            self._thread.join(min(seconds, _GRACE_SECONDS))
         return not self._thread.is_alive()
 
     def result(self) -> T:

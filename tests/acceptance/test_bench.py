@@ -12,6 +12,7 @@ import shutil
 import signal
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ from toolsync.bench.gpu.watch import Watch
 from toolsync.bench.record_file import dumped, loaded
 from toolsync.cli import benchmarking
 from toolsync.commands.bench.keeping import _LARGEST, put
-from toolsync.loopback import LoopbackGateway
+from toolsync.loopback import Answer, LoopbackGateway, Received
 
 _QUICK = ("bench", "run", "--concurrency", "1,2", "--requests", "2")
 
@@ -102,7 +103,7 @@ def test_where_somebody_said_to_look_and_nothing_is_seen_nothing_is_measured(
     needs(sys.platform != "darwin" and os.name == "posix", "needs a shell, and a system with NVIDIA's programs")
     for name, script in (
         ("ssh", "echo anna@gpu7: Permission denied >&2; exit 255"),
-        ("nvidia-smi", "echo no clock, 0, GPU-00, a card, 7000, 80000; exec sleep 5"),
+        ("nvidia-smi", f"{'echo no clock, 0, GPU-00, a card, 7000, 80000; ' * 2}exec sleep 5"),
     ):
         (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")
         (tmp_path / name).chmod(0o755)
@@ -117,11 +118,32 @@ def test_where_somebody_said_to_look_and_nothing_is_seen_nothing_is_measured(
 _SSH = """#!/bin/sh
 echo "$@" >>{log}
 while :; do
-    for number in 0 1; do echo "no clock, $number, GPU-0$number, a card, 700$number, 80000"; done
+    printf 'no clock, %s, GPU-0%s, a card, 700%s, 80000\\n' 0 0 0 1 1 1 # in one go, as the real one writes a tick
     sleep 0.02
 done
 """
-_LASTING = ("bench", "run", "--concurrency", "1", "--duration", "0.3")
+_LASTING = ("bench", "run", "--concurrency", "1", "--requests", "1")
+
+
+@pytest.fixture
+def lasting(gateway: LoopbackGateway, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once somebody watches, an answer takes as long as five samples of each kind, however long those take."""
+    watches: list[Watch] = []
+    start, answer = Watch.start, gateway.answer
+
+    def started(watch: Watch) -> str:
+        watches.append(watch)
+        return start(watch)
+
+    def answered(request: Received) -> Answer:
+        for sampler in [one for watch in watches for one in (watch._memory, watch._cache) if one]:
+            wanted, until = len(sampler.seen()) + 5, time.monotonic() + 20
+            while len(sampler.seen()) < wanted and time.monotonic() < until:
+                time.sleep(0.005)
+        return answer(request)
+
+    monkeypatch.setattr(Watch, "start", started)
+    monkeypatch.setattr(gateway, "answer", answered)
 
 
 def _with_ssh(machine: Machine, folder: Path) -> Path:
@@ -133,6 +155,7 @@ def _with_ssh(machine: Machine, folder: Path) -> Path:
     return log
 
 
+@pytest.mark.usefixtures("lasting")
 def test_memory_is_sampled_where_and_as_often_as_was_said(
     measured: Machine, gateway: LoopbackGateway, tmp_path: Path
 ) -> None:
@@ -160,6 +183,7 @@ def test_memory_is_not_sampled_where_the_profile_does_not_want_it(
     assert not log.exists()
 
 
+@pytest.mark.usefixtures("lasting")
 def test_an_exporter_is_asked_and_not_named(measured: Machine, gateway: LoopbackGateway) -> None:
     measured.profile("[profiles.work.observability]\nsample_interval_ms = 50\n", base_url=gateway.base_url)
     text = 'DCGM_FI_DEV_FB_USED{gpu="0",UUID="GPU-aa",Hostname="gpu-7.example"} 1234'

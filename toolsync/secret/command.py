@@ -24,8 +24,10 @@ _MOST_BYTES = 16 * 1024
 """More than servers take in a header."""
 _ALONE = "It must print the key, and nothing else, on stdout."
 _TRY = "Run by hand the command that is to print the key."
-_DRAIN_SECONDS = 1.0
-"""How long output is waited for once the program has ended: a child of its own may still hold the pipe."""
+_DRAIN_BEATS, _BEAT_SECONDS = 20, 0.05
+"""How long output is waited for once the program has ended: a child of its own may still hold the pipe.
+
+In beats: one whole wait would be over where this process was held up for so long, and nothing read."""
 
 
 def output(line: str, environ: Mapping[str, str], *, timeout_seconds: float) -> tuple[str, str]:
@@ -200,7 +202,10 @@ class _Drain(Thread):
                 self._kept += chunk[: _MOST_BYTES - len(self._kept)]
 
     def taken(self) -> bytes:
-        self.join(_DRAIN_SECONDS)
+        for _ in range(_DRAIN_BEATS):
+            self.join(_BEAT_SECONDS)
+            if not self.is_alive():
+                break
         return bytes(self._kept)
 
 

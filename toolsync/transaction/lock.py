@@ -42,8 +42,11 @@ def held(state_dir: Path, wait_seconds: float) -> Iterator[None]:
 
 def _acquire(descriptor: int, path: Path, wait_seconds: float) -> None:
     deadline = time.monotonic() + wait_seconds
-    while not _tried(descriptor, path):
-        if time.monotonic() >= deadline:
+    while True:
+        is_last = time.monotonic() >= deadline  # before it is tried: who was held up himself has waited for nobody
+        if _tried(descriptor, path):
+            return
+        if is_last:
             raise TransactionError(
                 f"another toolsync ({_holder(descriptor)}) is writing",
                 hint="Wait until it has ended, or answer the question that it asks; then run this again.",

@@ -24,7 +24,8 @@ from toolsync.bench.record import Gpu, Rung
 from toolsync.value import frozen
 
 _FIRST_SAMPLE_SECONDS = 3.0
-_TICK_SECONDS, _LOOK_SECONDS = 0.5, 0.02
+_TICK_SECONDS, _LOOK_SECONDS = 3.0, 0.02
+"""How long the first sample may take to be whole, and how often is looked."""
 _ASKED_SECONDS = 15.0
 """How long the first sample may take of a place that somebody named: ssh connects for up to ten."""
 _NOT_IN_TIME = "nothing was seen in time"
@@ -163,13 +164,13 @@ class Watch:
         return ": ".join(filter(None, [why or _NOT_IN_TIME, found.words]))
 
     def _sees_what_is_wanted(self) -> bool:
-        """A program's first line is there before those of its other GPUs."""
+        """A program's first line is there before those of its other GPUs; with a second sample the first is whole."""
         until = time.monotonic() + _TICK_SECONDS
         while self._memory is not None:
             seen = self._memory.seen()
             if _only(Recording("", seen), self._wish.gpus).samples:
                 return True
-            if not seen or time.monotonic() > until:
+            if len(seen) != 1 or time.monotonic() > until:
                 break
             time.sleep(_LOOK_SECONDS)
         return False
