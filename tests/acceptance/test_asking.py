@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import Self
 
+import psutil
 import pytest
 
 from tests.acceptance.machine import Machine
@@ -51,9 +52,20 @@ class Terminal:
 
     def interrupt(self) -> Self:
         """As Ctrl-C does, once it waits: readline loses a signal that comes just before it does."""
-        time.sleep(0.5)
+        deadline = time.monotonic() + SECONDS
+        before = None
+        while (now := self._rest()) is None or now != before:
+            assert time.monotonic() < deadline, self.shown
+            before = now
+            time.sleep(0.1)
         self.process.send_signal(signal.SIGINT)
         return self
+
+    def _rest(self) -> float | None:
+        """How many seconds it has worked; None where it would go on if it were let."""
+        program = psutil.Process(self.process.pid)
+        is_ready = sys.platform == "linux" and program.status() != psutil.STATUS_SLEEPING
+        return None if is_ready else sum(program.cpu_times()[:2])
 
     def answer(self, text: str) -> Self:
         os.write(self._end, text.encode())

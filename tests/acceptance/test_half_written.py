@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from contextlib import contextmanager
 import pytest
 
 from tests.acceptance.machine import Machine
+from toolsync import disk
 
 pytestmark = pytest.mark.settling
 
@@ -19,32 +19,39 @@ THEIRS = {CLAUDE: '{\n  "env": { "EDITOR": "vim" },\n  "model": "x"\n}\n', CODEX
 APPLY = ("apply", "--yes", "--no-ping")
 
 
+@pytest.fixture(autouse=True)
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """How long was waited, each time: no clock runs, so what was written is as fresh however slow the machine is."""
+    kept: list[float] = []
+    monkeypatch.setattr(time, "sleep", kept.append)
+    monkeypatch.setattr(disk, "_FRESH_SECONDS", 600)
+    return kept
+
+
 @contextmanager
-def halfway(machine: Machine, name: str, share: float, *, rest_after_seconds: float) -> Iterator[None]:
-    """A writer that has emptied the file and written a share of it, and writes the rest a moment later."""
+def halfway(machine: Machine, name: str, share: float) -> Iterator[None]:
+    """A writer that has emptied the file and written a share of it; the rest comes while it is waited a second time."""
     whole = THEIRS[name].encode()
     first = whole[: int(len(whole) * share)]
     path = machine.write(name, first)
-    descriptor = os.open(path, os.O_WRONLY)
-    os.lseek(descriptor, len(first), os.SEEK_SET)
+    pauses: list[float] = []
 
-    def rest() -> None:
-        time.sleep(rest_after_seconds)
-        os.write(descriptor, whole[len(first) :])
+    def rest(seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) == 2:
+            with path.open("ab") as file:
+                file.write(whole[len(first) :])
 
-    writer = threading.Thread(target=rest)
-    writer.start()
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(time, "sleep", rest)
         yield
-    finally:
-        writer.join()
-        os.close(descriptor)
+    assert len(pauses) >= 2
 
 
 @pytest.mark.parametrize("share", [0, 0.6], ids=["emptied", "begun"])
 @pytest.mark.parametrize("name", [CLAUDE, CODEX])
 def test_what_is_being_written_is_waited_for(machine: Machine, name: str, share: float) -> None:
-    with halfway(machine, name, share, rest_after_seconds=0.12):
+    with halfway(machine, name, share):
         ran = machine.toolsync(*APPLY)
     assert ran.said == (0, "")
     assert "some-model" in machine.read(name)
@@ -57,7 +64,7 @@ def test_status_waits_too(machine: Machine) -> None:
     assert machine.toolsync(*APPLY).code == 0
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(THEIRS, CLAUDE, machine.read(CLAUDE))
-        with halfway(machine, CLAUDE, 0.6, rest_after_seconds=0.12):
+        with halfway(machine, CLAUDE, 0.6):
             assert machine.toolsync("status").said == (0, "")
 
 
@@ -66,22 +73,20 @@ def test_a_login_that_is_being_rewritten_is_seen(machine: Machine, monkeypatch: 
     machine.profile('plaintext = "allow"\n\n[profiles.work.tool.claude-code]\nkey_way = "plaintext"\n')
     machine.write(CLAUDE, "{}\n")
     monkeypatch.setitem(THEIRS, ".claude.json", '{ "numStartups": 1, "primaryApiKey": "theirs, and long" }\n')
-    with halfway(machine, ".claude.json", 0.6, rest_after_seconds=0.12):
+    with halfway(machine, ".claude.json", 0.6):
         ran = machine.toolsync(*APPLY)
     assert (ran.code, ran.err.startswith("error: Claude Code would send")) == (2, True), ran.err
 
 
-def test_what_stays_half_written_is_broken(machine: Machine) -> None:
+def test_what_stays_half_written_is_broken(machine: Machine, pauses: list[float]) -> None:
     machine.write(CLAUDE, THEIRS[CLAUDE][:-3])
-    started = time.monotonic()
     with machine.untouched():
         ran = machine.toolsync(*APPLY)
     assert (ran.code, ran.err.splitlines()[0]) == (2, "error: ~/.claude/settings.json:1:1: unclosed '{'")
-    assert time.monotonic() - started < 3
+    assert 0 < sum(pauses) < 3
 
 
-def test_what_has_long_been_broken_is_not_waited_for(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_has_long_been_broken_is_not_waited_for(machine: Machine, pauses: list[float]) -> None:
     os.utime(machine.write(CLAUDE, "{"), (1, 1))
     os.utime(machine.write(CODEX, ""), (1, 1))
-    monkeypatch.setattr(time, "sleep", lambda _seconds: pytest.fail("it waits"))
-    assert machine.toolsync(*APPLY).code == 2
+    assert (machine.toolsync(*APPLY).code, pauses) == (2, [])
