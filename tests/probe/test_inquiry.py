@@ -16,7 +16,7 @@ from toolsync.masking import Secret
 from toolsync.probe import network
 from toolsync.probe.inquiry import inquire
 from toolsync.probe.network import Network
-from toolsync.probe.request import Request
+from toolsync.probe.request import Request, queried
 from toolsync.sentence import tell
 
 KEY = Secret(invented("inquiry"))
@@ -103,6 +103,11 @@ APART: Mapping[str, Any] = {"dialect": MESSAGES, "path": ""}
 ROWS = {
     "no key is seen, whichever header brings it": Row(unseen, "key_invalid", "likely"),
     "the key is seen in another header": Row(by_api_key, "key_wrong_header", "sure", {"read_header": "api-key"}),
+    "parameters that every address has": Row(
+        lambda put: NOTHING if not put.path.endswith("?v=1") else LIST if put.method == "GET" else UNSEEN,
+        *("key_invalid", "likely"),
+        more={"query": "v=1"},
+    ),
     "the key is seen in a header that few read": Row(as_kong, "key_wrong_header", "sure", {"read_header": "apikey"}),
     "a login beside the API": Row(beside_a_login, "path_missing_v1", "sure", {"address": "{origin}/v1"}, path=""),
     "a key that nobody knows, below a version neither": Row(lambda _: WRONG, "key_invalid", "sure", path=""),
@@ -209,7 +214,8 @@ def test_what_it_comes_to(row: Row) -> None:
         base = gateway.origin + row.path
         keys = {"authorization": KEY}
         asks = {"credentials": keys, "network": Network(connect_seconds=5, read_seconds=5), **row.more}
-        found = inquire(Request(row.dialect, base, base + PATHS[row.dialect], "m", **asks))
+        url = queried(base + PATHS[row.dialect], row.more.get("query", ""))
+        found = inquire(Request(row.dialect, base, url, "m", **asks))
     assert (found.cause, found.certainty) == (row.cause, row.certainty)
     told = {name: tell(found.values[name]) for name in row.values}
     assert told == {name: value.format(origin=gateway.origin) for name, value in row.values.items()}

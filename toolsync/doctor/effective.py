@@ -16,6 +16,7 @@ from toolsync.document import data as _data
 from toolsync.document.keypath import spell
 from toolsync.masking import Secret, holds_key_shape, looks_secret
 from toolsync.probe.network import Network
+from toolsync.probe.request import queried
 from toolsync.tool import Connection, slot
 from toolsync.tool.stated import stated
 from toolsync.trace import CREDENTIALS, HEADERS, Answer, keyed_headers, path_of
@@ -37,13 +38,14 @@ def effective(look: Sight) -> Effective:
     credentials = (*(one for one in _credentials(look) if one.header not in outdone), *further)
     taken = {credential.header for credential in credentials}
     network = _network(look, base_url)
+    query = _query(_value(found, "query"))
     return Effective(
         tool=look.tool.name,
         reader=look.reader.name,
         called=look.called,
         dialect=dialect,
         base_url=base_url,
-        url=_queried(_url(base_url, request.path, dialect), _value(found, "query")),
+        url=queried(_url(base_url, request.path, dialect), query),
         model=_value(found, "model"),
         credentials=credentials,
         headers={name: header.value for name, header in headers.items() if name not in taken},
@@ -57,6 +59,7 @@ def effective(look: Sight) -> Effective:
             **dict(_on_the_way(look, network, base_url)),
         },
         wanted=look.wanted,
+        query=query,
     )
 
 
@@ -128,15 +131,13 @@ def _url(base: str, path: str | None, dialect: Dialect | None) -> str:
     return base.strip().rstrip("/") + appended
 
 
-def _queried(url: str, query: str) -> str:
-    """The address with the parameters that the settings append to it, as a table."""
-    parameters = dict(stated(query)) if url else {}
-    if not parameters:
-        return url
+def _query(table: str) -> str:
+    """The parameters that the settings append to every address; what of them may be a key is never shown."""
+    parameters = dict(stated(table))
     for name, value in parameters.items():
         if looks_secret(name) or holds_key_shape(value):
             Secret(value)
-    return url + ("&" if "?" in url else "?") + urlencode(parameters, quote_via=quote)
+    return urlencode(parameters, quote_via=quote)
 
 
 def timeout(look: Sight) -> float | None:

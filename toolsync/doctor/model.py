@@ -74,6 +74,7 @@ class Effective:
         wheres: where `base_url`, `model`, `timeout_seconds` and the like stand, by question.
         wanted: what the profile would have there, by question; a question that toolsync sets nothing for is absent.
         falls_back: whether it goes on to the next address of a name where one refuses.
+        query: the parameters that its settings append to every address, encoded; "" where they append none.
     """
 
     tool: str
@@ -92,6 +93,7 @@ class Effective:
     wheres: Mapping[str, Where] = field(default_factory=dict)
     wanted: Mapping[str, str] = field(default_factory=dict)
     falls_back: bool = False
+    query: str = ""
 
 
 @frozen

@@ -28,6 +28,7 @@ class Request:
         limit_name: the parameter by which it limits the answer; "" for the dialect's own.
         network: its way.
         is_trusted: whether the key may be sent there at all.
+        query: the parameters that its settings append to every address, encoded; the whole address has them already.
         is_users: whether it is the user's own address; nothing is posted to one that a project's file names.
     """
 
@@ -44,8 +45,14 @@ class Request:
     network: Network = field(default_factory=Network)
     is_trusted: bool = True
     is_users: bool = True
+    query: str = ""
 
     @property
     def payer(self) -> Hashable:
         """Who pays for it: of one origin, so much may be asked with one key in one dialect."""
         return self.dialect, frozenset(self.credentials.values())
+
+
+def queried(url: str, query: str) -> str:
+    """An address with parameters behind it."""
+    return url + ("&" if "?" in url else "?") + query if url and query else url

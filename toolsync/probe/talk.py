@@ -21,7 +21,7 @@ from toolsync.probe.exchange import Exchange, What
 from toolsync.probe.failure import unsent
 from toolsync.probe.line import Line
 from toolsync.probe.network import Network
-from toolsync.probe.request import Request
+from toolsync.probe.request import Request, queried
 from toolsync.probe.response import Response
 from toolsync.probe.verdict import location, shown_address, target
 from toolsync.sentence import Text, say
@@ -117,7 +117,11 @@ class Talk:
 
     @property
     def _models_url(self) -> str:
-        return models_url(self.request.dialect, self.request.base)
+        return self.models_url(self.request.base)
+
+    def models_url(self, base: str) -> str:
+        """Where the list of models lies below an address."""
+        return queried(models_url(self.request.dialect, base), self.request.query)
 
     def _takes(self, listed: Exchange, answer: Response | None) -> None:
         found = ids(answer.json) if answer is not None and listed.is_ok else None

@@ -9,8 +9,8 @@ from toolsync.address import PATHS, Dialect
 from toolsync.masking import Secret
 from toolsync.probe.body import is_page
 from toolsync.probe.candidates import Candidate
-from toolsync.probe.dialect import models_url
 from toolsync.probe.exchange import KEY_HEADERS, Exchange, What
+from toolsync.probe.request import queried
 from toolsync.probe.talk import Talk
 
 
@@ -20,7 +20,7 @@ def other_api(talk: Talk, dialect: Dialect) -> Exchange | None:
     root = base.removesuffix("/v1")
     is_versioned = root != base or talk.request.dialect == "anthropic-messages"
     url = f"{root}/v1" if is_versioned and dialect != "anthropic-messages" else root
-    return _empty(talk, "other API", url + PATHS[dialect])
+    return _empty(talk, "other API", queried(url + PATHS[dialect], talk.request.query))
 
 
 def own_api(talk: Talk) -> Exchange | None:
@@ -35,7 +35,7 @@ def other_address(talk: Talk, candidate: Candidate) -> Exchange | None:
     """
     if candidate.base.endswith("/anthropic"):
         return other_route(talk, candidate.base)
-    url = models_url(talk.request.dialect, candidate.base)
+    url = talk.models_url(candidate.base)
     came = talk.tries("other address", "GET", url, talk.headers(talk.request.credentials))
     if came is None:
         return None
@@ -78,7 +78,7 @@ def other_header(talk: Talk) -> tuple[str, Exchange] | None:
 
 def _with_headers(talk: Talk, credentials: Mapping[str, Secret]) -> Exchange | None:
     sent = talk.headers(credentials, with_own=True)  # else it might be one of those that was refused
-    url = models_url(talk.request.dialect, talk.request.base)
+    url = talk.models_url(talk.request.base)
     if talk.models:  # which are open to everybody: an empty question costs nothing either
         came = talk.tries("other header", "POST", talk.request.url, sent)
     else:

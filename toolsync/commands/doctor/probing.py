@@ -103,6 +103,7 @@ def _request(look: Look) -> Request:
         timeout_seconds=effective.timeout_seconds,
         timeout_of=look.tool.request.timeout_of,
         limit_name=effective.limit_name,
+        query=effective.query if is_trusted else "",
         network=effective.network.towards(effective.url),
         is_trusted=is_trusted,
         is_users=not look.is_projects(effective.wheres.get("base_url")) and not is_by_project(look),
