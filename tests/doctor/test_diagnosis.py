@@ -204,6 +204,91 @@ def test_a_reason_carries_what_the_gateway_said() -> None:
     assert tuple(map(str, one.primary.evidence)) == ("gw.example:443: said",)
 
 
+SHORT = "tool_timeout_too_short"
+CERTAINTIES: dict[str, tuple[list[Finding], tuple[str, Certainty], tuple[str, Certainty]]] = {
+    # what the settings show, what the probe comes to, and what is said first
+    "the probe is surer of the same": ([found(SHORT, "likely", FILE)], (SHORT, "sure"), (SHORT, "sure")),
+    "the settings are surer of the same": ([found(SHORT, "sure", FILE)], (SHORT, "likely"), (SHORT, "sure")),
+    "both suppose the same": ([found(SHORT, "likely", FILE)], (SHORT, "likely"), (SHORT, "likely")),
+    "a perhaps, and the probe supposes it": (
+        [found("key_malformed", "open", FILE)],
+        ("key_malformed", "likely"),
+        ("key_malformed", "likely"),
+    ),
+    "nobody decides": (
+        [found("key_malformed", "open", FILE)],
+        ("key_malformed", "open"),
+        ("key_malformed", "open"),
+    ),
+    "it only fits": (
+        [found("key_wrong_provider", "likely")],
+        ("key_invalid", "sure"),
+        ("key_wrong_provider", "likely"),
+    ),
+    "a limit that only fits": ([found(SHORT, "likely")], ("stream_stalled", "sure"), (SHORT, "likely")),
+    "no key, and the gateway wants one": (
+        [found("key_missing", "likely")],
+        ("key_not_sent", "sure"),
+        ("key_missing", "sure"),
+    ),
+    "no key, and the gateway wants another": (
+        [found("key_missing", "likely")],
+        ("key_invalid", "sure"),
+        ("key_missing", "likely"),
+    ),
+    "a dummy, and the gateway does not know it": (
+        [found("key_placeholder_value", "likely")],
+        ("key_invalid", "sure"),
+        ("key_placeholder_value", "sure"),
+    ),
+    "a dummy, and the gateway speaks of another trouble with it": (
+        [found("key_placeholder_value", "likely")],
+        ("key_malformed", "sure"),
+        ("key_placeholder_value", "likely"),
+    ),
+    "what the gateway says itself, before what is likely": (
+        [found("key_wrong_provider", "likely"), found("key_malformed", "open")],
+        ("key_malformed", "sure"),
+        ("key_malformed", "sure"),
+    ),
+    "what is sure of itself, before what the probe makes sure": (
+        [found(SHORT, "likely"), found("config_shadowed")],
+        (SHORT, "sure"),
+        ("config_shadowed", "sure"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("offline", "asked", "expected"), CERTAINTIES.values(), ids=CERTAINTIES)
+def test_how_sure_both_together_are(
+    offline: list[Finding], asked: tuple[str, Certainty], expected: tuple[str, Certainty]
+) -> None:
+    primary = diagnosis(EFFECTIVE, offline, answered(*asked)).primary
+    assert primary is not None
+    assert (primary.cause, primary.certainty) == expected
+
+
+ENDPOINT, EXTRA = "path_full_endpoint", "path_extra_segment"
+PLACES: dict[str, tuple[str, str, Certainty, str]] = {
+    # the cause that the probe names, the address that answered it; how sure it is, and which address is said
+    "it answers at the supposed one": (ENDPOINT, URL, "sure", URL),
+    "it answers at another one": (ENDPOINT, f"{URL}/x", "sure", f"{URL}/x"),
+    "for another reason at the supposed one": (EXTRA, URL, "sure", URL),
+    "for another reason at another one": ("path_missing_v1", f"{URL}/x", "likely", URL),
+    "it answers nowhere": ("path_missing_v1", "", "likely", URL),
+}
+
+
+@pytest.mark.parametrize(("cause", "address", "certainty", "said"), PLACES.values(), ids=PLACES)
+def test_an_address_that_answers_is_the_one(cause: str, address: str, certainty: Certainty, said: str) -> None:
+    supposed = found(ENDPOINT, "likely", FILE, address=URL, place="here")
+    probed = Probed(REACHED, Inquiry(cause=cause, values={"address": address, "host": "gw.example"} if address else {}))
+    primary = diagnosis(EFFECTIVE, [supposed], probed).primary
+    assert primary is not None
+    assert (primary.cause, primary.certainty, primary.values["address"]) == (ENDPOINT, certainty, said)
+    assert primary.values["place"] == "here"
+
+
 @pytest.mark.parametrize(
     ("finding", "expected"),
     [

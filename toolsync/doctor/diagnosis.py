@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from toolsync.address import origin
 from toolsync.causes import named
-from toolsync.doctor.model import Diagnosis, Effective, Finding, State
+from toolsync.doctor.model import Certainty, Diagnosis, Effective, Finding, State
 from toolsync.errors import ProfileError
 from toolsync.proxies import Proxies
 from toolsync.sentence import Text, say
@@ -71,8 +71,7 @@ def diagnosis(effective: Effective, offline: Sequence[Finding], probed: Probed |
     reasons = [finding for finding in (*offline, *clock) if _explains(finding, probe, effective)]
     reasons.sort(key=lambda finding: _rank(finding, probe))
     if reasons:
-        primary = replace(reasons[0], evidence=(*reasons[0].evidence, *probe.evidence))
-        found = _merged([primary, *_gravest(standing)])
+        found = _merged([_confirmed(reasons[0], probe), *_gravest(standing)])
     elif not probe.cause:
         found = _merged(_gravest([*standing, *(finding for finding in offline if finding.certainty == "likely")]))
     else:
@@ -98,13 +97,49 @@ def _gravest(findings: Sequence[Finding]) -> list[Finding]:
     return sorted(findings, key=weight)
 
 
-def _rank(finding: Finding, probe: Finding) -> tuple[bool, int, bool]:
-    """What was changed behind all else; the surest first; then what is of the same kind as the trouble.
+_DOUBT = ("sure", "likely", "open")
+"""From none to the most."""
+
+
+def _rank(finding: Finding, probe: Finding) -> tuple[bool, int, bool, bool]:
+    """What was changed behind all else; the surest first, of itself before by the probe; then what is of its kind.
 
     A key is refused because of a key.
     """
+    certainty = _certainty(finding, probe)
     is_kin = named(finding.cause).group == named(probe.cause).group
-    return finding.cause == "config_drift", ("sure", "likely", "open").index(finding.certainty), not is_kin
+    return finding.cause == "config_drift", _DOUBT.index(certainty), certainty != finding.certainty, not is_kin
+
+
+def _confirmed(reason: Finding, probe: Finding) -> Finding:
+    """The reason with what the probe shows and knows of it; of an address, the one that answered."""
+    evidence, certainty = (*reason.evidence, *probe.evidence), _certainty(reason, probe)
+    if not _is_proven(reason, probe):
+        return replace(reason, evidence=evidence)
+    answered = {name: text for name, text in probe.values.items() if name in ("address", "apart")}
+    return replace(reason, evidence=evidence, certainty=certainty, values={**probe.values, **reason.values, **answered})
+
+
+def _certainty(finding: Finding, probe: Finding) -> Certainty:
+    """How sure it is, now that the probe is known: the surer of the two."""
+    return (
+        min(finding.certainty, probe.certainty, key=_DOUBT.index) if _is_proven(finding, probe) else finding.certainty
+    )
+
+
+_PROVEN_BY = {
+    "key_missing": frozenset({"key_not_sent"}),
+    "key_not_sent": frozenset({"key_missing"}),
+    "key_placeholder_value": frozenset({"key_invalid"}),
+}
+"""Causes of which only the gateway can say whether they matter, and how it says it: it wants a key, or another."""
+
+
+def _is_proven(finding: Finding, probe: Finding) -> bool:
+    """Whether what the probe came to is the finding's very cause; or another address, which is the one it proposes."""
+    address = finding.values.get("address", "")
+    is_same = probe.cause == finding.cause or probe.cause in _PROVEN_BY.get(finding.cause, ())
+    return is_same or (bool(address) and address == probe.values.get("address"))
 
 
 def _merged(findings: Sequence[Finding]) -> tuple[Finding, ...]:
