@@ -8,7 +8,9 @@ from __future__ import annotations
 import base64
 import json
 import os
-from collections.abc import Generator, Iterator, Sequence
+import subprocess
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -153,6 +155,19 @@ def takes(what: str) -> None:
     """Skip this test, which takes long, where a newcomer waits; CI has the time."""
     if not _all_is_required():
         pytest.skip(f"{what}: with TOOLSYNC_REQUIRE_ALL=1 only")
+
+
+def limited_from(begun: Path) -> Callable[[subprocess.Popen[bytes], float | None], int]:
+    """`Popen.wait` whose time begins once the program has written this file, however long it takes to start."""
+    wait = subprocess.Popen.wait
+
+    def waited(process: subprocess.Popen[bytes], timeout: float | None = None) -> int:
+        until = time.monotonic() + 20
+        while not begun.exists() and process.poll() is None and time.monotonic() < until:
+            time.sleep(0.01)
+        return wait(process, timeout)
+
+    return waited
 
 
 def sampled(rows: Sequence[T], every: int = 3) -> Sequence[T]:

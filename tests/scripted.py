@@ -39,13 +39,13 @@ class Scripted:
                 return
             script = self.scripts[0] if len(self.scripts) == 1 else self.scripts.pop(0)
             with connection, suppress(OSError):
-                connection.settimeout(5)
+                connection.settimeout(30)
                 self._answer(connection, script)
 
     def stop(self) -> None:
         self._over.set()
         with suppress(OSError):  # wakes accept()
-            socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
+            socket.create_connection(("127.0.0.1", self.port), timeout=10).close()
         self._listener.close()
 
     def _answer(self, connection: socket.socket, script: list[bytes]) -> None:
@@ -59,7 +59,7 @@ class Scripted:
         self.requests.append(_request(connection))
         for piece in script:
             if piece == HANG:
-                self._over.wait(10)
+                self._over.wait(30)
                 return
             connection.sendall(piece)
             self._over.wait(self.pause_seconds)

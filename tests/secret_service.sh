@@ -76,7 +76,7 @@ cat >"$files/bus.conf" <<CONF
 CONF
 dbus-daemon --config-file="$files/bus.conf" --nofork --nopidfile >"$files/log" 2>&1 &
 started+=($!)
-for _ in $(seq 200); do [ -S "$runtime/bus" ] && break; sleep 0.02; done
+for _ in $(seq 1000); do [ -S "$runtime/bus" ] && break; sleep 0.02; done
 [ -S "$runtime/bus" ] || { cat "$files/log" >&2; fail "dbus-daemon did not start"; }
 
 # 5. The keyring. In the foreground: what `--unlock` alone leaves running is nobody's child.

@@ -33,7 +33,7 @@ def _call(
     gateway: LoopbackGateway, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None
 ) -> tuple[int, str, bytes]:
     """Status, content type and body of one request, by a client that knows nothing of the gateway's code."""
-    connection = http.client.HTTPConnection(urlsplit(gateway.base_url).netloc, timeout=5)
+    connection = http.client.HTTPConnection(urlsplit(gateway.base_url).netloc, timeout=30)
     try:
         sent = body if isinstance(body, bytes | None) else json.dumps(body).encode()
         connection.request(method, path, sent, headers or {})
@@ -258,11 +258,11 @@ def test_many_at_once_are_all_answered_and_recorded(gateway: LoopbackGateway) ->
 def test_a_client_that_hangs_does_not_hold_back_the_end() -> None:
     with LoopbackGateway() as gateway:
         parts = urlsplit(gateway.base_url)
-        hanging = socket.create_connection(("127.0.0.1", parts.port or 0), timeout=5)
+        hanging = socket.create_connection(("127.0.0.1", parts.port or 0), timeout=30)
         hanging.sendall(b"POST /api/v1/messages HTTP/1.1\r\nContent-Length: 100\r\n\r\n{")
     hanging.close()
     with pytest.raises(OSError, match="refused"):
-        socket.create_connection(("127.0.0.1", parts.port or 0), timeout=5)
+        socket.create_connection(("127.0.0.1", parts.port or 0), timeout=30)
 
 
 def test_a_test_may_answer_otherwise() -> None:

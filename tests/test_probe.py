@@ -157,7 +157,7 @@ def test_nobody_listens() -> None:
 
 
 def test_the_name_is_not_known() -> None:
-    came = ping(PingRequest("openai-chat", "http://gateway.toolsync-test.invalid/v1", "m", KEY, network=QUICK))
+    came = ping(PingRequest("openai-chat", "http://gateway.toolsync-test.invalid/v1", "m", KEY, network=Network()))
     assert (came.outcome, came.problem) == (
         "no_connection",
         "the name of gateway.toolsync-test.invalid:80 is not known",
@@ -177,13 +177,13 @@ def test_an_answer_that_does_not_come_in_time_is_a_timeout(script: list[bytes]) 
         came = ping(PingRequest("openai-chat", server.base_url, "m", KEY, network=QUICK))
     assert (came.outcome, came.status) == ("timeout", None)
     assert came.problem == "the gateway took the request, and did not answer in time"
-    assert 300 < came.elapsed_ms < 3000
+    assert 300 < came.elapsed_ms < 15_000
 
 
 DRIPPING = {
-    "head": [b"HTTP/1.1 200 OK\r\n", *([b"x-a: b\r\n"] * 60)],
-    "body": [b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n", *([b" "] * 60)],
-    "go-on": [b"HTTP/1.1 100 Continue\r\n\r\n"] * 60,
+    "head": [b"HTTP/1.1 200 OK\r\n", *([b"x-a: b\r\n"] * 200)],
+    "body": [b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n", *([b" "] * 200)],
+    "go-on": [b"HTTP/1.1 100 Continue\r\n\r\n"] * 200,
 }
 
 
@@ -193,7 +193,7 @@ def test_an_answer_drop_by_drop_is_a_timeout_too(drops: list[bytes]) -> None:
         network = Network(connect_seconds=0.2, read_seconds=0.3)
         came = ping(PingRequest("openai-chat", server.base_url, "m", KEY, network=network))
     assert came.outcome == "timeout"
-    assert came.elapsed_ms < 3000
+    assert came.elapsed_ms < 15_000
 
 
 BROKEN = {
@@ -210,14 +210,14 @@ BROKEN = {
 @pytest.mark.parametrize(("script", "problem"), BROKEN.values(), ids=BROKEN.keys())
 def test_an_answer_that_is_none_is_a_bad_reply(script: list[bytes], problem: str) -> None:
     with scripted(script) as server:
-        came = ping(PingRequest("openai-chat", server.base_url, "m", KEY, network=QUICK))
+        came = ping(PingRequest("openai-chat", server.base_url, "m", KEY, network=Network()))
     assert (came.outcome, came.problem) == ("bad_reply", problem)
 
 
 def test_https_to_a_port_that_speaks_http() -> None:
     with scripted([b"HTTP/1.1 400 Bad Request\r\n\r\n"]) as server:
         base = server.base_url.replace("http://", "https://")
-        came = ping(PingRequest("openai-chat", base, "m", KEY, network=QUICK))
+        came = ping(PingRequest("openai-chat", base, "m", KEY, network=Network()))
     assert came.outcome == "no_connection"
     assert came.problem == f"no encrypted connection to 127.0.0.1:{server.port}"
 

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from tests.conftest import needs
-from tests.house import KEY, QUICK, asking, house
+from tests.house import KEY, asking, house
 from tests.scripted import http, scripted
 from toolsync.loopback import LoopbackGateway
 from toolsync.masking import Secret
@@ -49,7 +49,7 @@ def test_a_key_in_clear_over_a_network_is_warned_of(base: str, key: Secret | Non
 
 
 def test_the_warning_comes_with_the_result() -> None:
-    came = ping(PingRequest("openai-chat", "http://gateway.toolsync-test.invalid/v1", "m", KEY, network=QUICK))
+    came = ping(PingRequest("openai-chat", "http://gateway.toolsync-test.invalid/v1", "m", KEY, network=Network()))
     assert came.warning.startswith("The key goes over the network in clear")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 import tomlkit
 from jsonschema import Draft202012Validator
 
+from tests.conftest import limited_from
 from tests.doctor.cases import Diagnosed, Stage, realised, run
 from tests.doctor.test_doctor_cases import leaks
 from tests.doctor.test_well import KEY, Data, case, chat, ok
@@ -216,8 +218,12 @@ def _is_gone(pid: int) -> bool:
     return False
 
 
-def test_its_time_is_limited_and_what_it_said_until_then_is_told(tmp_path: Path) -> None:
-    file = _script(tmp_path, "trap '' TERM; echo waiting for network >&2; while :; do sleep 0.1; done")
+def test_its_time_is_limited_and_what_it_said_until_then_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = tmp_path / "begun"
+    file = _script(tmp_path, f"trap '' TERM; echo waiting for network >&2; : >{begun}; while :; do sleep 0.1; done")
+    monkeypatch.setattr(subprocess.Popen, "wait", limited_from(begun))
     told = asked(_client("demo", "<prompt>", timeout_seconds=0.3), file, {"PATH": os.defpath})
     assert (told.state, told.code, told.words) == ("stopped", None, "waiting for network")
 

@@ -66,7 +66,7 @@ PACKED = {
 @pytest.mark.parametrize(("encoding", "body"), PACKED.values(), ids=PACKED)
 def test_what_is_packed_comes_out_as_it_was(encoding: str, body: bytes) -> None:
     with scripted([_answer("200 OK", body, Content_Encoding=encoding.encode())]) as server:
-        assert send("GET", f"{server.base_url}/models", None, {}, QUICK).body == BODY
+        assert send("GET", f"{server.base_url}/models", None, {}, Network()).body == BODY
 
 
 DRIPPING = {"headers": [HEAD, *repeat(b"X-A: a\r\n", 100)], "comments": [HEAD, b"\r\n", *repeat(b": keep\n\n", 100)]}
@@ -77,13 +77,13 @@ def test_what_drips_for_ever_is_left(pieces: list[bytes]) -> None:
     with scripted(pieces, pause_seconds=0.1) as server:
         before = time.monotonic()
         heard = listen(f"{server.base_url}/chat/completions", {}, {}, QUICK, "openai-chat")
-        assert time.monotonic() - before < 4
+        assert time.monotonic() - before < 8
     assert heard.is_left or type(heard.fault).__name__ == "ReadTimeout"
 
 
 def test_an_answer_that_breaks_off_is_kept_as_far_as_it_came() -> None:
     with scripted([HEAD + b"Content-Length: 900\r\n\r\n" + BODY]) as server:
-        got = send("GET", f"{server.base_url}/models", None, {}, QUICK)
+        got = send("GET", f"{server.base_url}/models", None, {}, Network())
     assert (got.status, got.body) == (200, BODY)
 
 

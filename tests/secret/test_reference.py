@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.conftest import limited_from
 from toolsync.errors import KeyMissingError, SecretError
 from toolsync.masking import Secret
 from toolsync.profile import KeyRef
@@ -208,17 +209,19 @@ def test_the_program_sees_the_environment_given(tmp_path: Path) -> None:
 
 
 @posix
-def test_a_program_that_takes_too_long_ends_with_its_children(tmp_path: Path) -> None:
+def test_a_program_that_takes_too_long_ends_with_its_children(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     note = tmp_path / "child"
     line = program(
         tmp_path,
         "import subprocess, time, pathlib\n"
         "child = subprocess.Popen(['sleep', '300'])\n"
         f"pathlib.Path({str(note)!r}).write_text(str(child.pid))\n"
+        f"pathlib.Path('{note}.begun').touch()\n"
         "time.sleep(300)\n",
     )
-    with pytest.raises(SecretError, match=r"did not finish within 1 s$"):
-        from_command(line, timeout_seconds=1)
+    monkeypatch.setattr(subprocess.Popen, "wait", limited_from(Path(f"{note}.begun")))
+    with pytest.raises(SecretError, match=r"did not finish within 0\.3 s$"):
+        from_command(line, timeout_seconds=0.3)
     assert has_ended(int(note.read_text()))
 
 
