@@ -20,11 +20,11 @@ _BLOCK = _PART // 2
 """Each part holds a whole block that begins at a multiple of this: looking for these first is six times as fast."""
 
 _UNSEEN = re.compile(
-    r"[\s\x00-\x1a\x1c-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    r"[\s\x00-\x1a\x1c-\x1f\x7f-\x9f\xad\u0300-\u036f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
     r"\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb]|[\x1b\ufffd](?:\[[0-9;]*[A-Za-z])?|\\[nrt]"
 )
-"""White space, control and format characters (Unicode: Cc, Cf, Default_Ignorable), colours, escaped line ends; and what
-`printable` puts in their places."""
+"""White space, control and format characters (Unicode: Cc, Cf, Default_Ignorable), accents that stand alone, colours,
+escaped line ends; and what `printable` puts in their places."""
 
 _WORDS = re.compile(r"(?:[^A-Za-z0-9]|[A-Z]?[a-z]++(?![A-Z])|[A-Z]++(?![a-z]))*")
 """No digits, and no letters of both cases in one word, but for its first."""
@@ -98,7 +98,8 @@ def _known(keys: frozenset[str]) -> _Known:
             continue
         for form in (*spelled(key), *_turned(key)):
             _add(parts, form, max(_PART, len(form) * 3 // 4))
-        for form in encoded(key.encode("utf-8", "surrogatepass")):
+        raw = key.encode("utf-8", "surrogatepass")
+        for form in (*encoded(raw), *_seldom(raw)):
             _add(parts, form, _PART)
     blocks = (part[at : at + _BLOCK] for part in parts for at in range(_PART - _BLOCK + 1))
     return _Known(parts, frozenset(blocks))
@@ -141,6 +142,14 @@ def encoded(raw: bytes) -> Iterator[str]:
 
     And with every character escaped, which is needless, and done all the same.
     """
+    yield from _in_base64(raw)
+    yield raw.hex()
+    yield raw.hex().upper()
+    for escape in ("%{:02X}", "%{:02x}", "%25{:02X}", "\\x{:02x}", "\\u{:04x}", "&#{};", "&#x{:X};"):
+        yield "".join(map(escape.format, raw))
+
+
+def _in_base64(raw: bytes) -> Iterator[str]:
     from base64 import b64encode
 
     for before in range(3):
@@ -148,7 +157,12 @@ def encoded(raw: bytes) -> Iterator[str]:
         form = whole[(before * 4 + 2) // 3 :]  # without the characters that share bits with what stands before
         yield form
         yield form.replace("+", "-").replace("/", "_")
-    yield raw.hex()
-    yield raw.hex().upper()
-    for escape in ("%{:02X}", "%{:02x}", "%25{:02X}", "\\x{:02x}", "\\u{:04x}", "&#{};", "&#x{:X};"):
-        yield "".join(map(escape.format, raw))
+
+
+def _seldom(raw: bytes) -> Iterator[str]:
+    """The key in encodings that few use: base64 of base64, base32, octal escapes."""
+    from base64 import b32encode, b64encode
+
+    yield from _in_base64(b64encode(raw).rstrip(b"="))
+    yield b32encode(raw).decode().rstrip("=")
+    yield "".join(map("\\{:03o}".format, raw))

@@ -6,7 +6,7 @@ import html
 import json
 import string
 import time
-from base64 import b64encode, urlsafe_b64encode
+from base64 import b32encode, b64encode, urlsafe_b64encode
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
@@ -42,6 +42,10 @@ FORMS: dict[str, Callable[[str], str]] = {
     "HTML, every character": lambda key: "".join(f"&#{byte};" for byte in key.encode()),
     "escapes of bytes": lambda key: "".join(f"\\x{byte:02x}" for byte in key.encode()),
     "escapes of characters": lambda key: "".join(f"\\u{byte:04x}" for byte in key.encode()),
+    "octal escapes": lambda key: "".join(f"\\{byte:03o}" for byte in key.encode()),
+    "base32": lambda key: b32encode(key.encode()).decode().rstrip("="),
+    "base64 of base64": lambda key: b64encode(b64encode(key.encode())).decode(),
+    "with accents": "\u0301".join,
     "HTML": html.escape,
     "JSON": lambda key: json.dumps(key)[1:-1],
     "JSON of PHP": lambda key: json.dumps(key)[1:-1].replace("/", "\\/"),
