@@ -7,6 +7,7 @@ import re
 import stat
 import sys
 from collections.abc import MutableMapping, Sequence
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple, cast
 
@@ -82,7 +83,22 @@ def loaded(choices: Sequence[Allowed]) -> list[tuple[Allowed, type[KeyringBacken
         except Exception:  # noqa: BLE001, S112  platform bindings fail in ways of their own
             continue
         found.append((choice, getattr(module, choice.class_name)))
+        if choice is SECRET_SERVICE:
+            _let_a_busy_bus_answer()
     return found
+
+
+_BUS_SECONDS = 60.0
+"""Longer than any vault waits, whose limit is the one that counts."""
+
+
+def _let_a_busy_bus_answer() -> None:
+    """SecretStorage takes a bus that has not let it in within a second for none."""
+    try:
+        storage, blocking = import_module("secretstorage"), import_module("jeepney.io.blocking")
+    except Exception:  # noqa: BLE001  as above
+        return
+    storage.open_dbus_connection = partial(blocking.open_dbus_connection, auth_timeout=_BUS_SECONDS)
 
 
 def opened(classes: Sequence[tuple[Allowed, type[KeyringBackend]]]) -> tuple[Allowed, KeyringBackend]:
