@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from threading import Timer
+from threading import Barrier, Timer
 from typing import Any
 
 import pytest
@@ -20,6 +20,8 @@ from toolsync.address import PATHS, Dialect
 from toolsync.masking import Secret
 from toolsync.probe import Ping, PingRequest, pings, survey, talk
 from toolsync.probe.inquiry import Inquiry
+from toolsync.probe.line import Line
+from toolsync.probe.line import asked as lines
 from toolsync.probe.network import Network
 from toolsync.probe.request import Request
 from toolsync.probe.survey import Survey
@@ -141,12 +143,15 @@ def test_another_key_has_another_list() -> None:
 
 def test_who_was_silent_at_first_and_refuses_a_crowd_is_asked_again_alone() -> None:
     takes("waits for those who are silent")
+    refused: set[str] = set()
 
     def reply(put: Put) -> Reply:
         if put.method == "GET":
             return Reply(LIST, seconds=4 * BEAT)
+        is_crowd = put.now > 1 or put.model not in refused  # the first time there is one, but where we are held up
+        refused.add(put.model)
         answer = MESSAGE if put.path == "/v1/messages" else PONG
-        return Reply(BUSY, 429, seconds=6 * BEAT) if put.now > 1 else Reply(answer)
+        return Reply(BUSY, 429, seconds=4 * BEAT) if is_crowd else Reply(answer)
 
     with slow(reply) as gateway:
         inquiries, _ = asked(request(gateway.origin, "m0"), request(gateway.origin, "m1", MESSAGES))
@@ -238,6 +243,57 @@ def test_more_patience_than_usual_is_had_once_where_it_was_in_vain(monkeypatch: 
         first, second = asked(*(request(gateway.origin, f"m{number}", timeout_seconds=600) for number in range(2)))[0]
     waited = [one.exchanges[-1].elapsed_ms for one in (first, second)]
     assert waited[0] >= 2000 * PATIENCE > waited[1]
+
+
+def of_key(asks: Request, name: str) -> Request:
+    return replace(asks, credentials={"authorization": Secret(invented(name))})
+
+
+@pytest.mark.parametrize(("payers", "expected"), [((0, 1), 3), ((0, 0), 1)], ids=["two keys", "one key"])
+def test_all_others_are_asked_at_once_after_two_keys_that_hang(payers: Sequence[int], expected: int) -> None:
+    together = Barrier(3)
+    again: list[int] = []
+
+    def ask(number: int, line: Line) -> int:
+        line.hears()
+        if number < len(payers):
+            line.leaves(payers[number])
+            return 1
+        if not line.is_crowded:
+            return 1
+        together.wait(10)
+        return 3
+
+    def asks_again(number: int, _line: Line, before: int) -> int:
+        again.append(number)
+        return before
+
+    came = lines(["gw"] * 5, ask, asks_again, 10.0)
+    assert came == [1, 1, expected, expected, expected]
+    assert again == ([2, 3, 4] if expected > 1 else [])  # who was asked alone is not asked again
+
+
+def test_who_is_asked_at_once_after_two_that_hang_is_told_what_it_alone_would_be() -> None:
+    takes("waits for those who are silent")
+    busy: list[str] = []
+
+    def reply(put: Put) -> Reply:
+        if put.method == "GET":
+            return Reply(LIST)
+        if put.path != "/v1/messages":
+            return silent(put)
+        if put.model == "m3" and not busy:
+            busy.append(put.model)
+            return Reply(BUSY, 429)
+        return Reply(MESSAGE)
+
+    with slow(reply) as gateway:
+        dialects = (CHAT, CHAT, MESSAGES, MESSAGES, CHAT)
+        requests = [request(gateway.origin, f"m{number}", dialect) for number, dialect in enumerate(dialects)]
+        inquiries, _ = asked(*(of_key(one, f"survey-{one.model}") for one in requests))
+    told = {CHAT: (("", "open"), None), MESSAGES: (("", "sure"), 200)}
+    assert [((one.cause, one.certainty), one.exchanges[-1].status) for one in inquiries] == [told[d] for d in dialects]
+    assert sorted(model for _, model in gateway.asked if model) == ["m0", "m1", "m2", "m3", "m3", "m4"]
 
 
 def test_the_way_to_one_origin_is_gone_once(monkeypatch: pytest.MonkeyPatch) -> None:
