@@ -2,7 +2,8 @@
 
 One origin's requests follow one another, so that none is refused, or slow, because of another; origins are asked at
 the same time. An origin that says nothing at all is asked everything at once: each request has its whole patience, and
-together they take no longer than one.
+together they take no longer than one. So is one that lists its models, and let the questions of two keys or dialects
+go unanswered, each asked alone.
 """
 
 from __future__ import annotations
@@ -38,19 +39,25 @@ class Account:
         self.billed += is_billable
 
 
+_FEW = 2
+"""Questions that hang, of several keys or dialects: after so many the fault is hardly that of one of them."""
+
+
 class Line:
     """What is known of one origin.
 
     Attributes:
         is_heard: whether it has answered anything.
         is_vain: whether somebody was waited for longer than usual, and nothing came.
+        is_crowded: whether it is asked several things at once.
         confirmed: what one who was asked again alone came to just the same; no crowd is the reason.
     """
 
     def __init__(self) -> None:
         """Nothing is."""
-        self.is_heard = self.is_vain = False
+        self.is_heard = self.is_vain = self.is_crowded = False
         self.confirmed: set[str] = set()
+        self._hanging: set[Hashable] = set()
         self._began = time.monotonic()
         self._lock = Lock()
         self._attempts: dict[Hashable, Attempt[Any]] = {}
@@ -59,6 +66,16 @@ class Line:
     def hears(self) -> None:
         """Note that it answered, whatever it said."""
         self.is_heard = True
+
+    def leaves(self, payer: Hashable) -> None:
+        """Note that a question of that key and dialect got no answer; one of many at a time tells nothing."""
+        if not self.is_crowded:
+            self._hanging.add(payer)
+
+    @property
+    def is_hanging(self) -> bool:
+        """Whether several keys or dialects, each asked alone, got no answer."""
+        return len(self._hanging) >= _FEW
 
     def account(self, payer: Hashable) -> Account:
         """The one of that key and dialect."""
@@ -78,7 +95,7 @@ class Line:
             return self._attempts[what]
 
     def is_silent(self, attempt: Attempt[Any], seconds: float | None) -> bool:
-        """Wait for the attempt, or until it is plain that nobody speaks there; whether it is that.
+        """Wait for the attempt, or until it is plain that nobody speaks there; whether all else may be asked at once.
 
         Args:
             attempt: the latest.
@@ -86,11 +103,11 @@ class Line:
         """
         left = None if seconds is None else max(0.0, self._began + seconds - time.monotonic())
         if attempt.is_over(left) and seconds is not None:
-            return False
+            return self.is_hanging
         if not self.is_heard:
             return True
         attempt.is_over(None)
-        return False
+        return self.is_hanging
 
 
 def asked(
@@ -124,11 +141,12 @@ def _lane(
 ) -> list[tuple[int, T]]:
     line = Line()
     attempts: list[Attempt[T]] = []
-    is_crowded = False
+    alone = 0
     for number in numbers:
         attempts.append(Attempt(partial(ask, number, line)))
-        is_crowded = is_crowded or (number != numbers[-1] and line.is_silent(attempts[-1], silent_seconds))
+        if not line.is_crowded and number != numbers[-1] and line.is_silent(attempts[-1], silent_seconds):
+            line.is_crowded, alone = True, len(attempts) if line.is_hanging else 0
     came = [(number, one.result()) for number, one in zip(numbers, attempts, strict=True)]
-    if not (is_crowded and line.is_heard):
+    if not (line.is_crowded and line.is_heard):
         return came
-    return [(number, again(number, line, one)) for number, one in came]
+    return [*came[:alone], *((number, again(number, line, one)) for number, one in came[alone:])]

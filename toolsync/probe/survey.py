@@ -61,7 +61,8 @@ class Survey:
 
     def _answer_again(self, request: Request, line: Line, before: Answer) -> Answer:
         told = before.inquiry
-        if told is None or not _may_be_ours(told) or told.cause in line.confirmed:
+        is_known = told is not None and (told.cause in line.confirmed or (not told.cause and line.is_hanging))
+        if told is None or not _may_be_ours(told) or is_known:
             return before
         inquiry = self._inquired(request, line, before.way)
         if inquiry.said:  # the crowd was ours, and no more may be asked

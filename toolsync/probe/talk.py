@@ -141,7 +141,9 @@ class Talk:
     def ask_as_tool(self) -> Exchange:
         """The tool's own request, as small as it can be: a stream where it asks for one."""
         asked = self.listened() if self.request.streams else self.ask()
-        self._line.is_vain = self._line.is_vain or (asked.status is None and not asked.cause and self.is_patient)
+        if asked.status is None and not asked.cause:
+            self._line.is_vain = self._line.is_vain or self.is_patient
+            self._line.leaves(self.request.payer)
         return asked
 
     @property
