@@ -9,7 +9,7 @@ import sys
 from collections.abc import MutableMapping, Sequence
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from toolsync.errors import NoKeyringError
 from toolsync.masking import masked, printable
@@ -94,6 +94,7 @@ _BUS_SECONDS = 60.0
 
 def _let_a_busy_bus_answer() -> None:
     """SecretStorage takes a bus that has not let it in within a second for none."""
+    storage: Any
     try:
         storage, blocking = import_module("secretstorage"), import_module("jeepney.io.blocking")
     except Exception:  # noqa: BLE001  as above
