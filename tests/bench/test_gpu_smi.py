@@ -196,6 +196,10 @@ def test_a_program_that_will_not_end_is_killed(program: Callable[[str], Path], m
     assert not psutil.pid_exists(smi._child.pid)
 
 
+SSHD = "127.0.0.22"
+"""An address of its own: nobody else takes its port once it is known to be free."""
+
+
 @pytest.fixture
 def sshd(program: Callable[[str], Path], tmp_path: Path) -> Iterator[Path]:
     """A real sshd on loopback that runs our `nvidia-smi`, and an `ssh` that is told of it by a file; its folder."""
@@ -207,19 +211,19 @@ def sshd(program: Callable[[str], Path], tmp_path: Path) -> Iterator[Path]:
     folder = program(TICKS.format(row("4096"), row("8192", gpu=B, index=1))).parent
     for name in ("host", "user"):
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / name], check=True)
-    with socket.create_server(("127.0.0.1", 0)) as free:
+    with socket.create_server((SSHD, 0)) as free:
         port = free.getsockname()[1]
     (tmp_path / "sshd_config").write_text(
-        f"Port {port}\nListenAddress 127.0.0.1\nHostKey {tmp_path}/host\nPidFile none\nUsePAM no\nStrictModes no\n"
+        f"Port {port}\nListenAddress {SSHD}\nHostKey {tmp_path}/host\nPidFile none\nUsePAM no\nStrictModes no\n"
         f"AuthorizedKeysFile {tmp_path}/user.pub\nPasswordAuthentication no\nPermitRootLogin yes\n"
         f"SetEnv PATH={folder}:/usr/bin:/bin\n"
     )
     host_key = " ".join((tmp_path / "host.pub").read_text().split()[:2])
-    (tmp_path / "known_hosts").write_text(f"[127.0.0.1]:{port} {host_key}\n")
+    (tmp_path / "known_hosts").write_text(f"[{SSHD}]:{port} {host_key}\n")
     (tmp_path / "ssh_config").write_text(
-        f"Host gpu-box\n  HostName 127.0.0.1\n  Port {port}\n  User {getpass.getuser()}\n"
+        f"Host gpu-box\n  HostName {SSHD}\n  Port {port}\n  User {getpass.getuser()}\n"
         f"  IdentityFile {tmp_path}/user\n  IdentitiesOnly yes\n  UserKnownHostsFile {tmp_path}/known_hosts\n"
-        f"Host stranger\n  HostName 127.0.0.1\n  Port {port}\n  UserKnownHostsFile /dev/null\n"
+        f"Host stranger\n  HostName {SSHD}\n  Port {port}\n  UserKnownHostsFile /dev/null\n"
     )
     (folder / "ssh").write_text(f'#!/bin/sh\nexec /usr/bin/ssh -F {tmp_path}/ssh_config "$@"\n')
     (folder / "ssh").chmod(0o755)
@@ -236,7 +240,7 @@ def _answers(port: int) -> None:
     until = time.monotonic() + 10
     while time.monotonic() < until:
         try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            socket.create_connection((SSHD, port), timeout=10).close()
         except OSError:
             time.sleep(0.02)
         else:
@@ -245,8 +249,10 @@ def _answers(port: int) -> None:
 
 
 def _running(folder: Path) -> list[int]:
+    """The programs that were started; not those which one of them is about to make something else."""
     mark = str(folder / "bin" / "nvidia-smi")
-    return [one.pid for one in psutil.process_iter() if mark in _words(one)]
+    found = {one.pid: one for one in psutil.process_iter(["ppid"]) if mark in _words(one)}
+    return [pid for pid, one in found.items() if one.info["ppid"] not in found]
 
 
 def _words(process: psutil.Process) -> list[str]:
@@ -261,7 +267,9 @@ def test_over_ssh_one_long_lived_child_tells_all_and_nothing_stays_behind(sshd: 
     smi.start()
     assert smi.wait(20)
     assert len(_running(sshd)) == 1
-    time.sleep(0.1)
+    until = time.monotonic() + 10
+    while len(smi.seen()) < 2 and time.monotonic() < until:
+        time.sleep(0.02)
     found = smi.stop()
     assert (found.source, found.reason) == ("ssh", "")
     assert [(one.gpu, one.used_mib) for one in found.samples[0].readings] == [(A, 4096.0), (B, 8192.0)]
