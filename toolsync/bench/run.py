@@ -20,9 +20,10 @@ from toolsync.address import PATHS, Dialect, endpoint, is_loopback, origin
 from toolsync.bench import ending
 from toolsync.bench.calibration import Calibrated, calibrate
 from toolsync.bench.exchange import Sender
+from toolsync.bench.load import Load
 from toolsync.bench.proxied import ProxiedTransport
 from toolsync.bench.record import Environment, HostKind, Parameters, Record, Rung, Target
-from toolsync.bench.sweep import MOST_GAPS, Listener, Load, Sweep
+from toolsync.bench.sweep import MOST_GAPS, Listener, Sweep
 from toolsync.bench.transport import StampingTransport
 from toolsync.masking import on_one_line
 from toolsync.probe.network import Network, trust

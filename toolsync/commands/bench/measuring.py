@@ -25,7 +25,8 @@ if TYPE_CHECKING:  # the client costs many starts of the interpreter: it is impo
     from toolsync.bench import run as running
     from toolsync.bench.calibration import Calibrated
     from toolsync.bench.gpu.watch import Watch, Watched
-    from toolsync.bench.sweep import Listener, Load
+    from toolsync.bench.load import Load
+    from toolsync.bench.sweep import Listener
 
 INTERRUPTED = 130
 DIALECTS: Mapping[str, Dialect] = {
@@ -165,7 +166,7 @@ def _ladder(wish: Wish) -> tuple[Load, ...]:
     Raises:
         UsageError: there is none, or a rate with more than one.
     """
-    from toolsync.bench.sweep import Load
+    from toolsync.bench.load import Load
 
     if wish.rate is None:
         steps = wish.ladder or LADDER
