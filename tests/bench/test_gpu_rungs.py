@@ -318,6 +318,7 @@ def test_without_nvml_nvidia_smi_is_asked_for_the_gpus_that_are_wanted(
 ) -> None:
     needs(sys.platform == "linux", "needs a shell, and a system that tells who listens")
     smi_of_two(tmp_path)
+    monkeypatch.setattr(watching, "_FIRST_SAMPLE_SECONDS", 20)  # as long as a loaded machine takes
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     with socket.create_server(("127.0.0.1", 0)) as here:
         watch = Watch(Wish(f"http://127.0.0.1:{here.getsockname()[1]}", interval_ms=20, gpus=wanted))
