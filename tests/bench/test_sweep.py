@@ -15,12 +15,14 @@ from tests.bench.server import Scripted, served, streamed
 from tests.bench.test_exact import DONE, LAST, TEXT, usage
 from toolsync.address import Dialect
 from toolsync.bench.client_watch import ClientWatch
+from toolsync.bench.description import target
 from toolsync.bench.exchange import Exchange, Sender
 from toolsync.bench.load import Load
 from toolsync.bench.pacing import Pacing
 from toolsync.bench.record import Client, Request
-from toolsync.bench.run import Ran, Wish, make_room, measure, target
+from toolsync.bench.run import Ran, make_room, measure
 from toolsync.bench.transport import StampingTransport
+from toolsync.bench.wish import Wish
 from toolsync.probe.network import Network
 
 _WHOLE = streamed(TEXT, LAST, usage(2), DONE)

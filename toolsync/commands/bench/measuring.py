@@ -23,6 +23,7 @@ from toolsync.value import frozen
 
 if TYPE_CHECKING:  # the client costs many starts of the interpreter: it is imported where something is measured
     from toolsync.bench import run as running
+    from toolsync.bench import wish as wishes
     from toolsync.bench.calibration import Calibrated
     from toolsync.bench.gpu.watch import Watch, Watched
     from toolsync.bench.load import Load
@@ -210,8 +211,8 @@ def _pinged(session: Session, profile: Profile, wish: Wish, base: str) -> str:
     )
 
 
-def _wanted(session: Session, profile: Profile, wish: Wish, base: str, ladder: tuple[Load, ...]) -> running.Wish:
-    from toolsync.bench import run as running
+def _wanted(session: Session, profile: Profile, wish: Wish, base: str, ladder: tuple[Load, ...]) -> wishes.Wish:
+    from toolsync.bench import wish as wishes
     from toolsync.probe.dialect import headers
 
     dialect = DIALECTS[wish.dialect]
@@ -220,7 +221,7 @@ def _wanted(session: Session, profile: Profile, wish: Wish, base: str, ladder: t
     }
     silence = profile.request.get("timeout_seconds", _SILENCE_SECONDS)
     network = replace(network_of(session, profile, base), connect_seconds=_CONNECT_SECONDS, read_seconds=silence)
-    return running.Wish(
+    return wishes.Wish(
         dialect=dialect,
         base=base,
         model=wish.model or profile.model,
