@@ -18,6 +18,7 @@ from tests.doctor.home import Home
 from tests.doctor.test_well import CHAT, JSON, KEY, MESSAGES, Data, case, chat, listed, message, ok
 from tests.keys import invented
 from toolsync.commands.doctor.diagnosis import Options, doctor
+from toolsync.commands.doctor.mending import Mending
 from toolsync.commands.doctor.standing import standing
 from toolsync.doctor.model import Effective, Finding, Fix, Where
 from toolsync.doctor.remedy import fix
@@ -29,6 +30,7 @@ from toolsync.masking import Secret
 from toolsync.probe.network import Network
 from toolsync.profile.reader import read
 from toolsync.proxies import Proxies
+from toolsync.sentence import tell
 
 CLAUDE = ".claude/settings.json"
 TOP_UP = "Top the account up on the gateway's page, or use another key. "
@@ -515,3 +517,31 @@ def test_a_good_key_at_another_address_than_the_profiles_is_not_replaced(tmp_pat
     mended = fix(look.effective, refused, look.world.profile, standing(look, refused))
     assert mended is not None
     assert mended.argv == ("apply", "--tool", "claude-code")
+
+
+@pytest.mark.parametrize("cause", ["key_invalid", "key_missing"])
+@pytest.mark.parametrize(("policy", "is_by_hand"), [("never", True), ("allow", False)])
+def test_a_key_is_not_taken_out_of_the_only_place_that_a_program_has_for_one(
+    tmp_path: Path, cause: str, policy: str, is_by_hand: bool
+) -> None:
+    profile = f'{PROFILE_TEXT}plaintext = "{policy}"\n'
+    home = Home(tmp_path, profile=profile)
+    home.write({".config/toolsync/profile.toml": profile})
+    keys = {"openAiApiKey": OTHER} if cause == "key_invalid" else {}
+    home.write({".cline/data/globalState.json": "{}", ".cline/data/secrets.json": json.dumps(keys)})
+    mended = Mending(home.look("cline", "vscode")).of(Finding(cause, "sure"))
+    assert mended is not None
+    assert bool(mended.argv) is not is_by_hand
+    assert ("profile edit work --set plaintext=ask" in tell(mended.text)) is is_by_hand
+
+
+def test_where_apply_changes_nothing_the_variable_is_named_that_the_key_comes_from() -> None:
+    standing = Standing(
+        is_set=True,
+        variable="RELAY_KEY",
+        key=lambda: Secret(KEY),
+        rehearsal=lambda: Rehearsal(is_vain=True),
+    )
+    found = fix(effective(), Finding("key_missing", "likely"), PROFILE, standing)
+    assert found is not None
+    assert "RELAY_KEY" in tell(found.text)

@@ -77,7 +77,7 @@ def traced(session: Session, tool: Tool, plans: Mapping[str, FilePlan]) -> list[
                 raise _refusal(session, tool, reader, conflict, seen)
             notices.append(_conflict_notice(session, tool, reader, conflict, seen))
         if len(tool.readers) > 1 and finds_no_key(reader, found):
-            notices.append(_keyless_notice(tool, reader))
+            notices.append(keyless_notice(tool, reader))
     return notices
 
 
@@ -145,7 +145,8 @@ def _refused_notice(session: Session, tool: Tool, one: _Seen, path: KeyPath) -> 
     )
 
 
-def _keyless_notice(tool: Tool, reader: Reader) -> Notice:
+def keyless_notice(tool: Tool, reader: Reader) -> Notice:
+    """What a person should know where one of a tool's programs finds no key."""
     return Notice(
         tool.title,
         f"{called(tool, reader)} will find no key: the way that is used serves others of its programs only",

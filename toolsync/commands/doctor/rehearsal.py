@@ -10,6 +10,7 @@ from toolsync.errors import DocumentError, ExposedKeyError, FileError, PlanRefus
 from toolsync.planning.delivery import ways
 from toolsync.planning.guarding import stop_at_exposed
 from toolsync.planning.plans import Plan, Wish, plan_apply
+from toolsync.planning.tracing import keyless_notice
 from toolsync.sentence import Text, reported, say
 
 _LOSING, _IGNORING, _COPYING = "--lose-old-values", "--fix-gitignore", "--allow-plaintext"
@@ -29,7 +30,9 @@ def rehearsal(look: Look) -> Rehearsal:
     if planned.unkept:
         options[_LOSING] = say("needs_loss")
     is_change = any(file.is_change for file in planned.everything)
-    return Rehearsal(options, is_vain=not is_change and not planned.skipped)
+    is_forbidden = planned.profile is not None and planned.profile.plaintext == "never"
+    is_keyless = is_forbidden and keyless_notice(look.tool, look.reader) in planned.notices
+    return Rehearsal(options, is_vain=not is_change and not planned.skipped, is_keyless=is_keyless)
 
 
 def _is_agreed(look: Look) -> bool:

@@ -40,6 +40,18 @@ def unset(effective: Effective, finding: Finding, profile: Profile, standing: St
     return Fix(say("start_with_key", variable=variable, program=standing.program or "PROGRAM"))
 
 
+def from_variable(finding: Finding, standing: Standing) -> Fix | None:
+    """The variable that a tool without a key takes it from; None where it takes it from none, or has one."""
+    if not standing.variable or finding.cause not in _WANT_ONE:
+        return None
+    return Fix(say("start_with_key", variable=standing.variable, program=standing.program or "PROGRAM"))
+
+
+def by_hand(effective: Effective, profile: Profile) -> Fix:
+    """What is left for a program that takes the key only as a copy, where the profile forbids that."""
+    return Fix(say("forbidden_copy", called=effective.called, profile=profile.name, tool=effective.tool))
+
+
 def top_up(effective: Effective, _finding: Finding, profile: Profile, standing: Standing) -> Fix:
     """More money, or another key, where the profile's key is kept."""
     other = _replaced(effective, profile, standing, is_there=isinstance(standing.key(), Secret))

@@ -23,12 +23,14 @@ class Rehearsal:
         reason: why it would be refused all the same; "" where it would not.
         hint: what is to be done about that first.
         is_vain: whether it would change nothing.
+        is_keyless: whether the program would find no key after it: the profile forbids the only way that it has.
     """
 
     options: Mapping[str, Text] = field(default_factory=dict)
     reason: Text = ""
     hint: Text = ""
     is_vain: bool = False
+    is_keyless: bool = False
 
 
 def _nothing() -> None:
