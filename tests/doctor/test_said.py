@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import shlex
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -16,7 +17,7 @@ import pytest
 from tests.doctor.cases import Diagnosed, diagnosed, realised, run
 from tests.doctor.home import Home
 from tests.doctor.test_checks import cline
-from tests.doctor.test_well import KEY, case, chat, ok
+from tests.doctor.test_well import KEY, case, chat, listed, ok
 from toolsync.commands.doctor.diagnosis import Options, doctor
 from toolsync.commands.doctor.mending import Mending
 from toolsync.doctor.look import here
@@ -48,6 +49,35 @@ def test_a_dead_proxy_is_named_by_the_variable_that_sets_it(tmp_path: Path, vari
 def _told(said: Diagnosed) -> dict[str, Any]:
     (tool,) = json.loads(said.out)["data"]["tools"]
     return dict(tool)
+
+
+def test_a_limit_that_suffices_just_now_is_remarked_to_who_asks_for_the_tool(tmp_path: Path) -> None:
+    row = case(ok(chat()), models=listed())
+    row["config"]["timeout"] = {"connect_s": 2, "read_s": 90, "total_s": 90}
+    with realised(tmp_path, row) as stage:
+        said, (code, out, _) = diagnosed(stage), run(stage, "doctor", "demo")
+        _, chinese, _ = run(stage, "doctor", "demo", "--lang", "zh")
+        _, every, _ = run(stage, "doctor")
+    assert (said.code, said.findings, code) == (0, [], 0)
+    (remark,) = _told(said)["remarks"]
+    assert (remark["cause"], remark["where"]["slot"]) == ("tool_timeout_too_short", "timeoutMs")
+    assert remark["fix"].startswith("Raise the limit at ~/.demo-tool/settings.json:")
+    where = "~/.demo-tool/settings.json:"
+    assert re.search(
+        rf"note: {where}\d+ \(timeoutMs\): lets it wait 90 s, and long answers take", " ".join(out.split())
+    )
+    assert " ".join(remark["fix"].split()) in " ".join(out.split())
+    assert f"提示：{where}" in chinese
+    assert "90 s" not in every
+
+
+def test_a_limit_is_no_remark_where_it_is_the_trouble(tmp_path: Path) -> None:
+    row = case({**ok(chat()), "delay_s": 0.6}, models=listed())
+    row["config"]["timeout"] = {"connect_s": 1, "read_s": 0.2, "total_s": 0.2}
+    with realised(tmp_path, row) as stage:
+        said = diagnosed(stage)
+    assert [(one["cause"], one["certainty"]) for one in said.findings] == [("tool_timeout_too_short", "sure")]
+    assert _told(said)["remarks"] == []
 
 
 def test_a_key_that_no_profile_lets_go_is_said_to_be_held_back(tmp_path: Path) -> None:

@@ -60,6 +60,17 @@ def diagnosis(effective: Effective, offline: Sequence[Finding], probed: Probed |
         offline: what the checks found, in their order.
         probed: what asking came to; None where nobody was asked.
     """
+    one = _diagnosis(effective, offline, probed)
+    told = {finding.cause for finding in one.findings}
+    remarks = [finding for finding in offline if finding.cause in _OF_LONG_ANSWERS - told]
+    return replace(one, remarks=tuple(remarks))
+
+
+_OF_LONG_ANSWERS = frozenset({"tool_timeout_too_short"})
+"""Causes that a short question, as the probe's is, may not show."""
+
+
+def _diagnosis(effective: Effective, offline: Sequence[Finding], probed: Probed | None) -> Diagnosis:
     probe = _probe_finding(probed) if probed is not None else None
     probe = _placed(probe, effective) if probe is not None else None
     standing = [finding for finding in offline if finding.certainty == "sure" or _is_of_process(finding)]

@@ -153,12 +153,14 @@ class Diagnosis:
             where nobody can tell from here.
         findings: the primary one first.
         ruled_out: causes that the evidence excludes.
+        remarks: what may matter with another question, and is no trouble with this one.
     """
 
     effective: Effective
     state: State
     findings: tuple[Finding, ...] = ()
     ruled_out: tuple[str, ...] = ()
+    remarks: tuple[Finding, ...] = ()
 
     @property
     def primary(self) -> Finding | None:

@@ -37,6 +37,7 @@ def examination_lines(data: Data) -> Iterator[Line]:
         yield from _program(one, others, words, _excluded(one, words, data["language"]) if data["is_detailed"] else "")
         yield from _client(one)
         if data["is_detailed"]:
+            yield from _remarks(one, words)
             yield from _details(one, all_words)
     if any(one["state"] != "healthy" and (one["findings"] or one["asked"]) for one in data["tools"]):
         yield Line(words["more"], "dim")
@@ -207,6 +208,14 @@ def _place(where: Data) -> str:
 
 
 # `doctor TOOL`.
+
+
+def _remarks(one: Data, words: Data) -> Iterator[Line]:
+    """What is no trouble now, and may be one with a longer answer."""
+    for remark in one["remarks"]:
+        yield from (_said(f"{words['remark']}{words['colon']}{line}") for line in remark["evidence"])
+        if remark["fix"]:
+            yield _way_out(remark["fix"])
 
 
 def _details(one: Data, all_words: Mapping[str, Data]) -> Iterator[Line]:

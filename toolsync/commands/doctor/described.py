@@ -49,6 +49,7 @@ def program(
         "request": _asked(look),
         "findings": [_finding(look, finding, mends, language) for finding in one.findings],
         "ruled_out": list(one.ruled_out),
+        "remarks": [_remark(look, finding, mends, language) for finding in one.remarks],
         "answered": _answered(effective, exchanges),
         "asked": [_open(tell(line, language)) for line in _evidence(probed)],
         "unknown": [_open(tell(line, language)) for line in (*why(look, one), *(fix.why if fix else ()))],
@@ -150,6 +151,12 @@ def _finding(look: Look, finding: Finding, mends: Mends, language: Language) -> 
         "remedy": cause.remedy,
         **_way_out(fix, language),
     }
+
+
+def _remark(look: Look, finding: Finding, mends: Mends, language: Language) -> dict[str, Any]:
+    """What the evidence says, and what mends it; it is no trouble, and so without the cause's own words."""
+    told = _finding(look, finding, mends, language)
+    return {name: told[name] for name in ("cause", "evidence", "where", "fix", "command", "then")}
 
 
 def _layer(standing: Standing, session: Session) -> dict[str, Any]:

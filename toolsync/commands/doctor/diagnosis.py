@@ -93,6 +93,11 @@ def doctor(session: Session, options: Options) -> Result:
 
 
 def _diagnosed(look: Look, found: Sequence[Finding], asked: Probes, options: Options) -> Diagnosis:
+    one = _told(look, found, asked, options)
+    return one if options.tools else replace(one, remarks=())  # what is no trouble is for who asks for it
+
+
+def _told(look: Look, found: Sequence[Finding], asked: Probes, options: Options) -> Diagnosis:
     if is_unset(look, found) and not options.is_offline:
         one = diagnosis(look.effective, found, None)
         return replace(one, state="inconclusive") if one.state == "healthy" else one
