@@ -73,7 +73,11 @@ def test_another_program_finds_its_entry_and_what_it_wrote_is_replaced(vault: Sy
 
     def theirs(call: str) -> str:
         code = f"import keyring; print(keyring.{call})"
-        return run(sys.executable, "-c", code, DBUS_SESSION_BUS_ADDRESS=bus).stdout.strip()
+        for _ in range(10):
+            done = run(sys.executable, "-c", code, DBUS_SESSION_BUS_ADDRESS=bus)
+            if "NoKeyringError" not in done.stderr:  # as that library calls a bus that was busy for a second
+                break
+        return done.stdout.strip()
 
     assert theirs("set_password('com.example.agent', 'AGENT_KEY', 'mine')") == "None"
     assert vault.get(entry) == Secret("mine")
