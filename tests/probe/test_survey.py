@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from threading import Barrier, Timer
+from threading import Barrier, Thread
 from typing import Any
 
 import pytest
@@ -370,10 +370,17 @@ def test_a_ping_that_a_crowd_was_too_much_for_is_sent_again_alone() -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows sends no SIGINT to a process of one's own")
 def test_who_interrupts_does_not_wait_for_the_silent(mute: tuple[Slow, Slow]) -> None:
-    timer = Timer(3 * BEAT, os.kill, (os.getpid(), signal.SIGINT))
-    began = time.monotonic()
-    timer.start()
+    def press() -> None:
+        until = time.monotonic() + SILENCE
+        while not mute[0].asked and time.monotonic() < until:
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    presses = Thread(target=press)
     with pytest.raises(KeyboardInterrupt):
+        presses.start()
+        began = time.monotonic()
         asked(*(replace(request(mute[0].origin, f"m{number}"), network=Network()) for number in range(4)))
-    timer.join()
+        presses.join()
+    presses.join()
     assert time.monotonic() - began < Network().read_seconds / 3
