@@ -57,15 +57,13 @@ def bench_run(
     _stop_at_two(csv=csv, markdown=markdown, json=json)
     if dialect not in command.DIALECTS:
         raise UsageError(f"there is no dialect '{dialect}'", hint=f"There are: {', '.join(command.DIALECTS)}.")
-    lengths = _numbers("--tokens", tokens)
-    if len(lengths) != 2:  # noqa: PLR2004  in and out
-        raise UsageError("--tokens wants two numbers", hint="For example `--tokens 512,256`: in and out.")
+    lengths = _lengths(tokens)
     wish = command.Wish(
         profile,
         dialect,
         model,
         _numbers("--concurrency", concurrency) if concurrency else None,
-        (lengths[0], lengths[1]),
+        lengths,
         requests,
         duration,
         rate,
@@ -175,6 +173,14 @@ def _shown(result: Result, *, csv: bool, markdown: bool) -> None:
 
 def _words(text: str) -> tuple[str, ...]:
     return tuple(word.strip() for word in text.split(",") if word.strip())
+
+
+def _lengths(text: str) -> tuple[int, int]:
+    """Of the prompts and the replies, in tokens."""
+    numbers = _numbers("--tokens", text)
+    if len(numbers) != 2:  # noqa: PLR2004  in and out
+        raise UsageError("--tokens wants two numbers", hint="For example `--tokens 512,256`: in and out.")
+    return numbers[0], numbers[1]
 
 
 _MOST_STREAMS = 4096
