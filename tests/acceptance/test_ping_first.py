@@ -89,11 +89,12 @@ def test_a_wrong_address_stops_before_anything_is_written(ready: Machine, gatewa
 
 
 def test_a_gateway_that_is_down_stops_before_anything_is_written(ready: Machine) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-    ready.profile(base_url=f"http://127.0.0.1:{port}/api")
-    with ready.untouched():
-        ran = ready.toolsync("apply", "--yes")
+    with socket.socket() as held:  # bound, so that nobody else listens there
+        held.bind(("127.0.0.1", 0))
+        port = held.getsockname()[1]
+        ready.profile(base_url=f"http://127.0.0.1:{port}/api")
+        with ready.untouched():
+            ran = ready.toolsync("apply", "--yes")
     _stopped(ran.said, f"http://127.0.0.1:{port}/api/v1/messages (claude-code): nothing listens at 127.0.0.1:{port}")
 
 

@@ -376,11 +376,13 @@ def test_who_interrupts_does_not_wait_for_the_silent(mute: tuple[Slow, Slow]) ->
             time.sleep(0.01)
         os.kill(os.getpid(), signal.SIGINT)
 
-    presses = Thread(target=press)
-    with pytest.raises(KeyboardInterrupt):
+    def waits() -> None:
         presses.start()
-        began = time.monotonic()
         asked(*(replace(request(mute[0].origin, f"m{number}"), network=Network()) for number in range(4)))
         presses.join()
+
+    presses, began = Thread(target=press), time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        waits()
     presses.join()
     assert time.monotonic() - began < Network().read_seconds / 3
