@@ -99,7 +99,7 @@ def test_values_fill_the_sentences_as_they_are() -> None:
         {"called": "codex", "file": "~/x.toml", "place": "", "tool": "codex"}
     )
     assert told.meaning.startswith("codex cannot read ~/x.toml, and")
-    assert told.evidence == "A parser stops at the place in question."
+    assert told.evidence == "A parser stops at the place in question, or the tool itself does."
     assert causes.named("key_env_empty").filled({"variable": "{tool}"}).meaning.count("{tool}") == 1
 
 
