@@ -220,10 +220,10 @@ def test_a_full_pipe_that_does_not_wait_by_itself_is_waited_for(tmp_path: Path) 
     filled = os.write(writer, b"x" * 2**20)  # as much of it as goes in
     with subprocess.Popen(argv, env={"API_KEY": KEY}, stdout=writer, stderr=subprocess.PIPE) as process:
         os.close(writer)
-        process_waits = select([reader], [], [], 10)[0] and process.poll() is None
+        process_waits = select([reader], [], [], 30)[0] and process.poll() is None
         with os.fdopen(reader, "rb") as pipe:
             assert pipe.read() == b"x" * filled + f"{KEY}\n".encode()
-        assert (process_waits, process.wait(10)) == (True, 0)
+        assert (process_waits, process.wait(60)) == (True, 0)
 
 
 @posix
@@ -253,7 +253,7 @@ def test_one_that_is_ended_ends_the_program_it_asked(tmp_path: Path, number: sig
         assert time.monotonic() < deadline
         time.sleep(0.02)
     process.send_signal(number)
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (128 + number, "", said)
     with pytest.raises(ProcessLookupError):
         os.kill(int(note.read_text()), 0)

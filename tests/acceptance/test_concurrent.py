@@ -118,7 +118,7 @@ def rewriting(machine: Machine, how: str, *, seen: dict[str, Any]) -> Iterator[N
         try:
             yield
         finally:
-            out, _ = writer.communicate(timeout=30)
+            out, _ = writer.communicate(timeout=60)
         seen |= json.loads(out)
 
 

@@ -74,7 +74,7 @@ def _browse(file: Path, *options: str) -> subprocess.CompletedProcess[str]:
         *(f"--user-data-dir={own}", *options, file.as_uri()),
     ]
     environ = {**os.environ, "HOME": str(own)}
-    ran = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60, check=False)
+    ran = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=120, check=False)
     assert ran.returncode == 0, ran.stderr
     assert "CONSOLE" not in ran.stderr, ran.stderr  # where it says what a policy refused
     return ran

@@ -36,7 +36,7 @@ def by_shell(*argv: str, take_in: str) -> Callable[[str], Read]:
 def by_node(text: str) -> Read:
     with _file(text) as name:
         asked = ["node", f"--env-file={name}", "-p", "JSON.stringify(process.env)"]
-        done = subprocess.run(asked, env=ENVIRON, capture_output=True, check=True, timeout=20)
+        done = subprocess.run(asked, env=ENVIRON, capture_output=True, check=True, timeout=60)
     read: Read = json.loads(done.stdout)
     return read
 
