@@ -21,7 +21,7 @@ from tests.doctor.test_well import KEY, case, chat, listed, ok
 from toolsync.commands.doctor.diagnosis import Options, doctor
 from toolsync.commands.doctor.mending import Mending
 from toolsync.doctor.look import here
-from toolsync.doctor.model import Diagnosis, Finding
+from toolsync.doctor.model import Diagnosis, Finding, State
 from toolsync.doctor.unasked import way_out, why
 from toolsync.probe import survey, talk
 from toolsync.probe.network import Network
@@ -113,6 +113,38 @@ def test_where_nobody_can_tell_it_is_said_how_far_it_got(tmp_path: Path, monkeyp
         found, (_, out, _) = diagnosed(stage), run(stage, "doctor", "demo")
     assert (found.code, _told(found)["asked"]) == (3, [f"127.0.0.1:443: {said}"])
     assert out.startswith(f"? Demo Tool: nobody can tell from here\n    127.0.0.1:443: {said}\n")
+
+
+def test_where_nobody_can_tell_beside_a_warning_both_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    end = Step("encryption", "127.0.0.1:443", "inconclusive", "TLSV1_ALERT", 1, is_end=True)
+    monkeypatch.setattr(survey, "way", lambda url, *_: Way(url, (end,)))
+    options = ("--yes", "--no-ping", "--allow-plaintext", "--lose-old-values")
+    with realised(tmp_path, case(ok(chat()))) as stage:
+        assert run(stage, "apply", "--tool", "demo", *options)[0] == 0
+        own = stage.home / ".demo-tool" / "settings.json"
+        own.write_text(own.read_text(encoding="utf-8").replace("demo-model", "another"), encoding="utf-8")
+        found, (_, out, _) = diagnosed(stage), run(stage, "doctor", "demo")
+    assert (found.code, found.causes, _told(found)["state"]) == (1, ["config_drift"], "warning")
+    assert _told(found)["is_untold"] is True
+    assert "  also: nobody can tell from here\n    127.0.0.1:443: TLSV1_ALERT\n" in out
+
+
+def test_a_key_that_was_held_back_beside_a_warning_is_said(tmp_path: Path) -> None:
+    home = Home(tmp_path, profile=None)
+    home.write({".codex/config.toml": _RELAY})
+    look = home.look("codex")
+    states: dict[State, int] = {"warning": 1, "problem": 0}
+    for state, expected in states.items():
+        one = Diagnosis(look.effective, state, (Finding("key_file_readable"),))
+        assert sum("held back" in str(line) for line in why(look, one)) == expected
+
+
+_RELAY = f"""\
+model_provider = "relay"
+[model_providers.relay]
+base_url = "https://relay.example/v1"
+experimental_bearer_token = "{KEY}"
+"""
 
 
 NOT_SET_UP = {
@@ -261,7 +293,11 @@ def test_a_sentence_is_folded_and_a_command_is_not(monkeypatch: pytest.MonkeyPat
         "then": [],
     }
     one = {"tool": "demo", "called": "Demo", "state": "problem", "request": {"url": ""}, "client": None}
-    data = {"language": "en", "is_detailed": False, "tools": [{**one, "findings": [finding], "ruled_out": []}]}
+    data = {
+        "language": "en",
+        "is_detailed": False,
+        "tools": [{**one, "findings": [finding], "ruled_out": [], "is_untold": False}],
+    }
     terminal = Terminal()
     Screen(terminal).show(examination.examination_lines(data))
     lines = terminal.getvalue().splitlines()

@@ -187,10 +187,10 @@ def _state(findings: Sequence[Finding], probed: Probed | None) -> State:
         return "problem"
     if "warning" in severities:
         return "warning"
-    return "inconclusive" if probed is not None and _is_open(probed) else "healthy"
+    return "inconclusive" if probed is not None and is_open(probed) else "healthy"
 
 
-def _is_open(probed: Probed) -> bool:
+def is_open(probed: Probed) -> bool:
     """Whether nobody can tell from here whether it works."""
     end = probed.way.end
     if end is not None:

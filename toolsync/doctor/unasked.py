@@ -38,10 +38,12 @@ def why(look: Look, one: Diagnosis) -> Iterator[Text]:
         look: the program.
         one: what is said of it.
     """
-    if one.state != "inconclusive" or one.findings:
+    if one.state not in ("inconclusive", "warning"):
         return
     profile = look.world.profile
     if is_unset(look, one.findings):
+        if one.findings:
+            return
         if profile is not None:
             yield say("unset_by_profile", called=look.called, profile=profile.name)
         elif look.world.fault is None:

@@ -60,7 +60,8 @@ def _trouble(one: Data) -> object:
         lines = [re.sub(r"\S+://\S+", "…", _general(line, one)) for line in told]
         return urlsplit(one["request"]["url"]).netloc if one["asked"] else "", *lines
     first = one["findings"][0]
-    return first["cause"], first["certainty"], urlsplit(one["request"]["url"]).netloc, _general(first["fix"], one)
+    told = first["cause"], first["certainty"], one["is_untold"]
+    return *told, urlsplit(one["request"]["url"]).netloc, _general(first["fix"], one)
 
 
 def _general(fix: str, one: Data) -> str:
@@ -103,6 +104,7 @@ def _wrong(one: Data, alike: Sequence[Data], words: Data, excluded: str) -> Iter
     yield Line(f"{mark} {one['called']}{words['colon']}{_named(primary, words)}", style)
     yield from _finding(primary, words, excluded)
     yield from _same(alike, primary["fix"], words, style)
+    yield from _untold_besides(one, words)
     for finding in others:
         if (finding["where"], finding["fix"]) != (primary["where"], primary["fix"] or None):
             yield from _further(finding, words)
@@ -110,6 +112,13 @@ def _wrong(one: Data, alike: Sequence[Data], words: Data, excluded: str) -> Iter
         for finding in other["findings"][1:]:
             if finding not in others:
                 yield from _further(finding, words, other["called"])
+
+
+def _untold_besides(one: Data, words: Data) -> Iterator[Line]:
+    """That nobody can tell whether it is answered, where what is found is not why."""
+    if one["is_untold"] and one["state"] != "problem":
+        yield Line(f"  {words['also']}{words['colon']}{words['inconclusive']}", "look")
+        yield from map(_said, (*one["asked"][:_MOST_EVIDENCE], *one["unknown"]))
 
 
 def _same(alike: Sequence[Data], fix: str, words: Data, style: str) -> Iterator[Line]:

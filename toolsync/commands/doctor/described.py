@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolsync.causes import Language, named
 from toolsync.doctor.checks import saying
-from toolsync.doctor.diagnosis import Probed, came
+from toolsync.doctor.diagnosis import Probed, came, is_open
 from toolsync.doctor.layers import Standing
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Credential, Diagnosis, Effective, Finding, Fix, Where
@@ -46,6 +46,7 @@ def program(
         "reader": effective.reader,
         "called": effective.called,
         "state": proof.state if proof is not None else one.state,
+        "is_untold": probed is not None and is_open(probed),
         "request": _asked(look),
         "findings": [_finding(look, finding, mends, language) for finding in one.findings],
         "ruled_out": list(one.ruled_out),
