@@ -52,6 +52,23 @@ def test_renaming_the_applied_profile_says_when_tools_get_the_key_again(applied:
     )
 
 
+def test_a_tool_that_asks_for_a_profile_is_known_though_another_was_applied_since(machine: Machine) -> None:
+    machine.write(CODEX, "")
+    machine.write(".claude/settings.json", "{}")
+    machine.toolsync("init", "second", *SECOND, "--key-from", "keyring:work", "--no-use")
+    assert machine.toolsync("apply", "--yes", "--no-ping").code == 0
+    assert machine.toolsync("apply", "-p", "second", "--tool", "codex", "--yes", "--no-ping").code == 0
+    uses = machine.toolsync("key", "uses", "work", "--json").json["data"]["uses"]
+    asking = {one["who"]: one["path"] for one in uses if one["kind"] == "helper"}
+    assert asking == {"Claude Code": "toolsync key print work", "Codex CLI": "toolsync key print second"}
+    for old, new in (("work", "job"), ("second", "third")):
+        said = f"the tools that ask toolsync for the key of '{old}' get none until"
+        assert said in machine.toolsync("profile", "rename", old, new).out
+        machine.toolsync("profile", "rename", new, old)
+    for name in ("work", "second"):
+        assert f"'{name}' is applied" in machine.toolsync("profile", "remove", name, "--yes").out
+
+
 def test_renaming_another_profile_needs_no_warning(machine: Machine) -> None:
     assert machine.toolsync("profile", "rename", "work", "job").out == "'work' is now 'job'.\n"
 

@@ -192,10 +192,10 @@ def profile_rename(old: Old, new: New, json: Json = False) -> None:
     from toolsync.commands.profiles import verbs as command
 
     session = run.session()
-    is_applied = old != new and command.is_applied(session, old)
+    is_asked = old != new and command.is_asked(session, old)
     edited = command.rename(session, old, new)
     messages = [Message("note", f"'{old}' is now '{new}'.")]
-    if is_applied:
+    if is_asked:
         apply = "`toolsync apply`" if session.profiles().active == new else f"`toolsync apply --profile {new}`"
         text = f"it is applied: the tools that ask toolsync for the key of '{old}' get none until {apply}"
         messages.append(Message("warning", text))
@@ -213,7 +213,7 @@ def profile_remove(name: Name, yes: Yes = False, json: Json = False) -> None:
     session = run.session()
     profiles = session.profiles()
     profiles.named(name)
-    lost = tuple(_lost(name, is_active=profiles.active == name, is_applied=command.is_applied(session, name)))
+    lost = tuple(_lost(name, is_active=profiles.active == name, is_applied=command.is_asked(session, name)))
     if session.is_interactive and not (yes or run.json):
         screen.stderr().show(render.message_lines(lost))
     ask(session, f"Remove profile '{name}'?", yes=yes)

@@ -1,13 +1,15 @@
-"""Whose copies of a key stand where: what memory knows, by profile."""
+"""Whose copies of a key stand where, and who asks for whose: what memory and the files know, by profile."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
+from toolsync import disk, registry
 from toolsync import memory as memories
-from toolsync import registry
 from toolsync.commands.keys.stored import references
-from toolsync.errors import ToolsyncError
+from toolsync.errors import FileError, ToolsyncError
 from toolsync.planning.stores import Address
 from toolsync.profile import KeyRef, Profile
 from toolsync.registry import Known
@@ -79,11 +81,34 @@ def bereft(session: Session, key: KeyRef) -> Iterator[Message]:
 
 
 def profile_of(memory: Memory, known: Known, real: str, layer: LayerMemory) -> str:
-    """The profile that a layer was laid for: a row says so by its name."""
+    """The profile that a layer was laid for: a row says so by its name, and a file by the command that it holds."""
     tool = known.get(layer.tool)
     if tool is not None and tool.store:
         return Address.parse(real).profile
-    return memory.copies.get(layer.tool) or memory.profile or ""
+    asked = "" if layer.holds_key else _asked_for(real)
+    return asked or memory.copies.get(layer.tool) or memory.profile or ""
+
+
+def is_asked_for(memory: Memory, profile: str) -> bool:
+    """Whether a file that was applied asks for the key under this name, whichever profile was applied last."""
+    return any(_asked_for(real) == profile for real in memory.files)
+
+
+def _asked_for(real: str) -> str:
+    """The one profile whose key a file asks for by our command; "" where it names none, or several."""
+    path = Path(real)
+    if not path.is_absolute():
+        return ""
+    try:
+        raw = disk.read(path).raw or b""
+    except FileError:  # other commands say so
+        return ""
+    names = {found.decode() for found in _ASKING.findall(raw)}
+    return names.pop() if len(names) == 1 else ""
+
+
+_ASKING = re.compile(rb"""toolsync\b[^\r\n]*\bkey['",\s]+print['",\s]+([A-Za-z0-9][A-Za-z0-9._-]*)""")
+"""In one line for a shell, or as a list of words; as `helper_command` has it."""
 
 
 def layers_of(memory: Memory) -> Iterator[tuple[str, LayerMemory]]:

@@ -9,6 +9,7 @@ from functools import partial
 
 from toolsync import disk, gateways, registry, transaction
 from toolsync import memory as memories
+from toolsync.commands.keys.holders import is_asked_for
 from toolsync.commands.profiles.file import Edited, existing, saved
 from toolsync.document import KeyPath, Value, keypath
 from toolsync.errors import TemplateError, ToolsyncError, UsageError
@@ -19,6 +20,7 @@ from toolsync.profile.problem import advice
 from toolsync.profile.reader import read
 from toolsync.profile.rename import renamed
 from toolsync.profile.wording import one_line
+from toolsync.remembered import Memory
 from toolsync.result import Message
 from toolsync.secret.command import program
 from toolsync.session import Session
@@ -102,12 +104,22 @@ def remove(session: Session, name: str) -> Edited:
 
 
 def is_applied(session: Session, name: str) -> bool:
-    """Whether tools are set to the profile, and some may ask for its key under this name."""
+    """Whether it is the profile that was applied last."""
+    memory = _remembered(session)
+    return memory is not None and memory.profile == name and bool(memory.files)
+
+
+def is_asked(session: Session, name: str) -> bool:
+    """Whether tools may ask for its key under this name; one of them may, though another was applied since."""
+    memory = _remembered(session)
+    return is_applied(session, name) or (memory is not None and is_asked_for(memory, name))
+
+
+def _remembered(session: Session) -> Memory | None:
     try:
-        memory = memories.read(memories.path_in(session.state))
+        return memories.read(memories.path_in(session.state))
     except ToolsyncError:  # who mends it is told by the commands that need it
-        return False
-    return memory.profile == name and bool(memory.files)
+        return None
 
 
 def doubts(session: Session, name: str) -> Iterator[Message]:
