@@ -111,6 +111,11 @@ def test_prompts_are_as_long_as_the_server_says(per_word: float, more: int, leng
     assert len(server.asked) <= 3
 
 
+def _refused(said: object) -> list[bytes]:
+    text = json.dumps(said).encode()
+    return [b"HTTP/1.1 400 No\r\ncontent-length: %d\r\n\r\n%s" % (len(text), text)]
+
+
 @pytest.mark.parametrize(
     ("pieces", "says"),
     [
@@ -122,9 +127,21 @@ def test_prompts_are_as_long_as_the_server_says(per_word: float, more: int, leng
             [b"HTTP/1.1 429 No\r\nretry-after: 7\r\ncontent-length: 4\r\n\r\nslow"],
             r"with 429 \(Retry-After: 7\): slow",
         ),
+        (_refused({"error": {"message": "too long", "code": "context"}}), "with 400: too long$"),
+        (_refused({"code": 7}), '400: {"code": 7}$'),
         ([b"SSH-2.0-OpenSSH_9.6\r\n"], "broke off before its end: what the server answered is no HTTP"),
     ],
-    ids=["the key", "no stream", "an error", "refused whatever is left out", "too many", "no HTTP"],
+    ids=[
+        "the key",
+        "no stream",
+        "an error",
+        "refused whatever is left out",
+        "too many",
+        "words",
+        "key",
+        "no words",
+        "no HTTP",
+    ],
 )
 def test_what_cannot_be_measured_is_said(pieces: list[bytes], says: str) -> None:
     class Stubborn(_Server):

@@ -146,6 +146,14 @@ def test_csv_holds_every_figure_and_leaves_what_nobody_knows_empty() -> None:
     assert (told["ttft_ms_p50"], told["ttft_ms_p99"], told["gpu_peak_mib"], told["ok"]) == ("100.0", "", "2000.0", "10")
 
 
+@pytest.mark.parametrize(
+    ("value", "cell"),
+    [(0.1 + 0.2, "0.3"), (0.10884999999999961, "0.10885"), (2000.0, "2000.0"), (7, "7"), (True, "True"), (None, "")],
+)
+def test_a_figure_in_csv_has_no_digits_that_nobody_measured(value: float | None, cell: str) -> None:
+    assert measurement.number(value) == cell
+
+
 def test_markdown_is_a_table_and_no_markup_of_others() -> None:
     run = described(record(rung(1), label="a|b <script> **x** [y](z)"))
     text = measurement.markdown_text(run)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from toolsync.render.measurement import UNKNOWN, barred, escaped, plain
+from toolsync.render.measurement import UNKNOWN, barred, escaped, number, plain
 from toolsync.render.screen import Line, sentence
 from toolsync.render.tables import cards
 
@@ -110,9 +110,7 @@ def csv_text(data: Mapping[str, Any]) -> str:
 
 
 def _cell(value: Any) -> str:
-    if isinstance(value, str):
-        return plain(value)
-    return "" if value is None else str(value)
+    return plain(value) if isinstance(value, str) else number(value)
 
 
 def markdown_text(data: Mapping[str, Any]) -> str:

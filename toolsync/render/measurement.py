@@ -246,8 +246,15 @@ def _flat(run: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
         values += [*(rung[name][part] for name, part in spreads), *(rung[name] for name in _RATES)]
         values += [client["cpu_share"], client["loop_lag_p99_ms"], client["is_limit"]]
         values += [_sum([gpu[name] for gpu in _serving(rung["gpus"])]) for name in ("peak_mib", "delta_mib")]
-        told.append(["" if value is None else str(value) for value in values])
+        told.append([number(value) for value in values])
     return names, told
+
+
+def number(value: float | None) -> str:
+    """A figure as a cell, unknown ones empty; what binary fractions leave in its last digits is no measurement."""
+    if isinstance(value, float):
+        return repr(float(f"{value:.12g}"))
+    return "" if value is None else str(value)
 
 
 def _serving(gpus: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
