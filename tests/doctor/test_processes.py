@@ -94,17 +94,19 @@ def test_a_program_that_runs(
 
 
 HELD = {
-    # whether the settings set that variable, and what an old value of it then amounts to
-    "overridden by the settings, which it takes up while it runs": ({"ANTHROPIC_AUTH_TOKEN": KEY}, "info"),
-    "before the settings' own command": ({}, "warning"),
+    # whether the settings set that variable, its home, and what an old value of it then amounts to
+    "overridden by the settings, which it takes up while it runs": ({"ANTHROPIC_AUTH_TOKEN": KEY}, "", "info"),
+    "overridden by the settings, which it cannot take up": ({"ANTHROPIC_AUTH_TOKEN": KEY}, "none", "warning"),
+    "before the settings' own command": ({}, "", "warning"),
 }
 
 
-@pytest.mark.parametrize(("variables", "severity"), HELD.values(), ids=HELD)
+@pytest.mark.parametrize(("variables", "place", "severity"), HELD.values(), ids=HELD)
 def test_an_old_value_counts_where_nothing_is_set_over_it(
-    tmp_path: Path, variables: dict[str, str], severity: str
+    tmp_path: Path, variables: dict[str, str], place: str, severity: str
 ) -> None:
-    home = Home(tmp_path, processes=[running(APPLIED - 60, {"ANTHROPIC_AUTH_TOKEN": OTHER})])
+    environ = {"ANTHROPIC_AUTH_TOKEN": OTHER, **({"HOME": str(tmp_path / place)} if place else {})}
+    home = Home(tmp_path, processes=[running(APPLIED - 60, environ)])
     home.write({CLAUDE: json.dumps({"env": {"ANTHROPIC_BASE_URL": NEW, **variables}, "apiKeyHelper": f"echo {KEY}"})})
     remember(home, "claude-code", CLAUDE)
     (finding,) = CHECKS["processes"](home.look("claude-code"))

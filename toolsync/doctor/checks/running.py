@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 from toolsync import disk
+from toolsync.causes import Severity
 from toolsync.doctor.checks.saying import address, at_line, same, values
 from toolsync.doctor.effective import command_path
 from toolsync.doctor.look import Look
@@ -74,7 +75,8 @@ def mains(processes: Sequence[Process]) -> list[Process]:
 def _held(look: Look, process: Process, environ: Mapping[str, str] | None) -> Finding | None:
     """It started before the change, and its own environment says something else than the settings do now.
 
-    One that takes up its settings while it runs, and has that variable from them, is most likely well.
+    One that takes up its settings while it runs, and has that variable from them, is most likely well; of one whose
+    home is not here, nobody knows whether it can.
     """
     changed, here = _changed(look), look.world.session.places.environ  # what we have too, a new start would not mend
     if environ is None or process.started is None or changed is None or process.started >= changed[0]:
@@ -90,7 +92,8 @@ def _held(look: Look, process: Process, environ: Mapping[str, str] | None) -> Fi
                 ]
                 found = _finding(look, process, "tool_not_restarted", lines, variable=name)
                 is_over = look.tool.processes[look.reader.name].is_live and name in look.variables
-                return replace(found, certainty="likely", weight="info") if is_over else found
+                weight: Severity | None = None if _is_homeless(environ) else "info"
+                return replace(found, certainty="likely", weight=weight) if is_over else found
     return None
 
 
