@@ -12,7 +12,7 @@ from toolsync.sentence import tell
 
 APPLY = "toolsync apply --tool demo"
 BESIDE = f"toolsync profile edit work --set tool.demo.request.headers.api-key=keyring:k && {APPLY} --allow-plaintext"
-NOBODY = "Demo sends the key in no other header, and `toolsync apply` would change nothing"
+NOBODY = "Demo sends the key in no other header, and `toolsync apply` would not change that"
 
 ROWS = {
     # whether `apply` would change nothing, what the gateway reads, what the tool takes, and what is said
@@ -22,6 +22,7 @@ ROWS = {
     "a further header": (True, "api-key", {"headers"}, BESIDE),
     "a further header, as lines": (True, "api-key", {"headers_lines"}, BESIDE),
     "a tool without further headers": (True, "api-key", set(), NOBODY),
+    "a tool without further headers that is not set yet": (False, "api-key", set(), NOBODY),
     "a header that wants a word before the key": (True, "authorization", {"headers"}, NOBODY),
     "a header that nobody knows": (True, "", {"headers"}, NOBODY),
 }
