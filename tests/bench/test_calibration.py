@@ -138,7 +138,6 @@ def _refused(said: object) -> list[bytes]:
         "refused whatever is left out",
         "too many",
         "words",
-        "key",
         "no words",
         "no HTTP",
     ],
