@@ -144,7 +144,8 @@ def _run(
         for process in started:
             if process.returncode is None:
                 _end(process)
-    return returncode, drains[0].taken(), drains[1].taken()
+    _await(drains)
+    return returncode, drains[0].taken, drains[1].taken
 
 
 def _waited(name: str) -> Text:
@@ -201,12 +202,18 @@ class _Drain(Thread):
             while chunk := self._pipe.read(4096):
                 self._kept += chunk[: _MOST_BYTES - len(self._kept)]
 
+    @property
     def taken(self) -> bytes:
-        for _ in range(_DRAIN_BEATS):
-            self.join(_BEAT_SECONDS)
-            if not self.is_alive():
-                break
         return bytes(self._kept)
+
+
+def _await(drains: Sequence[_Drain]) -> None:
+    """Let them come to their ends, as long as that may take for all of them."""
+    for _ in range(_DRAIN_BEATS):
+        late = [drain for drain in drains if drain.is_alive()]
+        if not late:
+            return
+        late[0].join(_BEAT_SECONDS)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
