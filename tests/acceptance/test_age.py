@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -48,6 +49,28 @@ def test_a_file_is_opened_by_what_the_reference_names(tmp_path: Path, kind: str)
     inner = {"env": "env:PHRASE", "command": f"command:cat {tmp_path}/phrase", "systemd": "systemd:phrase"}[kind]
     environ = {"PHRASE": PHRASE, "CREDENTIALS_DIRECTORY": str(tmp_path)}
     assert found(f"age:{QUICK}#{inner}", **environ) == Secret(KEY)
+
+
+def test_a_machine_that_is_held_up_is_not_taken_for_too_slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Error(Exception):
+        pass
+
+    refused = iter([Error("Excessive work parameter for passphrase.\nDecryption would take around 2048 seconds.")] * 3)
+
+    def decrypt(raw: bytes, phrase: str) -> bytes:
+        if (error := next(refused, None)) is not None:
+            raise error
+        return f"{KEY}\n".encode() if (raw[:3], phrase) == (b"age", PHRASE) else b""
+
+    library = SimpleNamespace(passphrase=SimpleNamespace(decrypt=decrypt), DecryptError=Error)
+    monkeypatch.setattr(age, "_library", lambda: library)
+    assert found(f"age:{QUICK}#env:PHRASE", PHRASE=PHRASE) == Secret(KEY)
+
+
+def test_a_file_at_a_price_that_no_machine_pays_is_said_to_be_one(tmp_path: Path) -> None:
+    file = _other(tmp_path, QUICK.read_bytes().replace(b"A 1\n", b"A 40\n", 1))
+    with pytest.raises(SecretError, match="is shut at a price that this machine cannot pay"):
+        found(f"age:{file}#env:PHRASE", PHRASE=PHRASE)
 
 
 def _other(folder: Path, content: bytes) -> Path:
