@@ -87,8 +87,22 @@ def answers(reader: Reader, trees: Sequence[Tree], environ: Mapping[str, str]) -
     """
     found: dict[str, Answer] = {}
     for question, slots in reader.questions.items():
-        found[question] = _answer(question, slots, trees, environ, found)
+        answer = _answer(question, slots, trees, environ, found)
+        found[question] = _merged(answer, trees) if question in reader.merge else answer
     return found
+
+
+def _merged(answer: Answer, trees: Sequence[Tree]) -> Answer:
+    """The table with what the layers below say besides; its place stays that of the highest."""
+    if not answer.path:
+        return answer
+    path = parse_path(answer.slot)
+    table: dict[str, Value] = {}
+    for tree in trees:
+        own = _in_layers(answer.question, path, None, [tree])
+        value = _data.get(tree.data, own.path) if own is not None else None
+        table |= value if isinstance(value, Mapping) else {}
+    return replace(answer, value=_text(table, None) or "") if table else answer
 
 
 def _answer(
@@ -239,7 +253,7 @@ def conflicts(
         edits: what we want, by overlay.
     """
     ours = {question: _ours(slots, found, trees, edits) for question, slots in reader.questions.items()}
-    is_ours = {question: answer.value in ours[question] for question, answer in found.items()}
+    is_ours = {question: _is_given(reader, answer, ours[question]) for question, answer in found.items()}
     address_is_ours = is_ours.get("base_url", False)
     result: list[Conflict] = []
     for question, answer in found.items():
@@ -260,6 +274,13 @@ def conflicts(
         if address_is_ours and not is_ours[question]
     )
     return result
+
+
+def _is_given(reader: Reader, answer: Answer, ours: set[str]) -> bool:
+    """Whether the answer is one of ours; of a table that is put together, whether ours stands in it whole."""
+    if answer.question not in reader.merge or not answer.value:
+        return answer.value in ours
+    return any({*stated(value)} <= {*stated(answer.value)} for value in ours)
 
 
 HEADERS = ("headers", "env_headers")

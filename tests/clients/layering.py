@@ -177,6 +177,16 @@ TABLE = (
         {"K": "@B@"},
     ),
     Arranged(
+        CODEX,
+        "headers of two layers",
+        {
+            "/etc/codex/config.toml": 'model = "user"\n'
+            + _provider(more='http_headers = { X-Api-Key = "@B@", X-Team = "low" }\n'),
+            ".codex/config.toml": '[model_providers.relay.http_headers]\nX-Team = "high"\n',
+        },
+        ("@ROOT@", "user", {"authorization": "A", "x-api-key": "B"}),
+    ),
+    Arranged(
         NEWER,
         "a header beside a key",
         _cline(apiKey="@A@", headers={"Authorization": "Bearer @B@"}),

@@ -118,6 +118,28 @@ def ours(**values: Value) -> dict[str, list[Edit]]:
     return {"s.json": [Edit(parse_path(path.replace("__", ".")), value) for path, value in values.items()]}
 
 
+MERGED: dict[str, tuple[Value, Value, str, str]] = {
+    # of the layer below and of the one above; the answer, and the layer whose it is said to be
+    "each says something": ({"h": {"A": "1", "B": "1"}}, {"h": {"B": "2"}}, '{"A": "1", "B": "2"}', "above"),
+    "the lower one alone": ({"h": {"A": "1"}}, {}, '{"A": "1"}', "below"),
+    "the upper one alone": ({}, {"h": {"A": "1"}}, '{"A": "1"}', "above"),
+    "none": ({}, {}, "", ""),
+    "no table above": ({"h": {"A": "1"}}, {"h": "A: 2"}, '{"A": "1"}', "above"),
+}
+
+
+@pytest.mark.parametrize(("below", "above", "value", "layer"), MERGED.values(), ids=MERGED)
+def test_a_table_may_be_put_together_of_all_layers(below: Value, above: Value, value: str, layer: str) -> None:
+    asked = replace(reader(h=["h"]), merge=("h",))
+    answer = answers(asked, [tree("below", below), tree("above", above)], {})["h"]
+    assert (answer.value, answer.layer) == (value, layer)
+
+
+def test_a_table_that_is_not_put_together_is_the_highest() -> None:
+    trees = [tree("below", {"h": {"A": "1"}}), tree("above", {"h": {"B": "2"}})]
+    assert answers(reader(h=["h"]), trees, {})["h"].value == '{"B": "2"}'
+
+
 def found_conflicts(
     asked: Reader, data: Value, wanted: Mapping[str, Sequence[Edit]], *above: Tree
 ) -> list[tuple[str, str, bool]]:
@@ -128,6 +150,13 @@ def found_conflicts(
         (conflict.question, conflict.answer.value, conflict.is_foreign_credential)
         for conflict in conflicts(Request(), asked, found, trees, wanted)
     ]
+
+
+@pytest.mark.parametrize(("above", "expected"), [({"B": "2"}, []), ({"A": "2"}, ["h"])], ids=["beside ours", "over it"])
+def test_what_is_put_together_beside_ours_is_no_conflict(above: Value, expected: list[str]) -> None:
+    asked = replace(reader(h=["h"]), merge=("h",))
+    found = found_conflicts(asked, {"h": {"A": "1"}}, ours(h={"A": "1"}), tree("above", {"h": above}))
+    assert [question for question, _, _ in found] == expected
 
 
 URL_KEY = reader(base_url=["u"], key=["k"])

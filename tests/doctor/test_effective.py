@@ -379,6 +379,17 @@ ROWS: dict[str, Row] = {
         [("authorization", KEY, "variable", "user", "model_providers.relay.env_http_headers.Authorization", 6)],
         environ={"AUTH": f"Bearer {KEY}"},
     ),
+    "codex: headers of two layers, each from the highest that has it; none from a project": Row(
+        "codex",
+        {
+            "/etc/codex/config.toml": f'{RELAY}http_headers = {{ X-Api-Key = "{OTHER}", X-Team = "low" }}\n',
+            CODEX: f'[model_providers.relay.http_headers]\nX-Team = "high"\nX-Own = "1"\n{TRUSTED}',
+            "project/.codex/config.toml": f'[model_providers.relay.http_headers]\nX-Api-Key = "{KEY}"\n',
+        },
+        "http://h/v1/responses",
+        [("x-api-key", OTHER, "literal", "system", "model_providers.relay.http_headers.X-Api-Key", 5)],
+        more={"headers": {"x-team": "high", "x-own": "1"}},
+    ),
     "codex: a project chooses the model, and no provider": Row(
         "codex",
         {CODEX: RELAY + TRUSTED, "project/.codex/config.toml": 'model = "theirs"\nmodel_provider = "evil"\n'},

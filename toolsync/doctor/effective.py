@@ -19,7 +19,7 @@ from toolsync.probe.network import Network
 from toolsync.probe.request import queried
 from toolsync.tool import Connection, slot
 from toolsync.tool.stated import stated
-from toolsync.trace import CREDENTIALS, HEADERS, Answer, keyed_headers, path_of
+from toolsync.trace import CREDENTIALS, HEADERS, Answer, is_ignored, keyed_headers, path_of
 from toolsync.value import frozen
 
 NUMBER = r"[0-9]{1,15}(\.[0-9]{1,6})?"
@@ -246,10 +246,16 @@ def _headers(look: Sight) -> Mapping[str, _Header]:
 
 
 def _place(look: Sight, answer: Answer, name: str) -> Where:
-    """Where the header is stated: in a table its own entry, else the whole."""
+    """Where the header is stated: in a table its own entry, in the highest layer that has one; else the whole."""
     where, one = look.where(answer), look.seen(answer)
-    position = one.document.position((*answer.path, name)) if one is not None and one.document is not None else None
-    return replace(where, slot=spell((*parse_path(answer.slot), name)), line=position[0]) if position else where
+    is_merged = answer.question in look.reader.merge
+    others = [each for each in look.layers[::-1] if is_merged and not is_ignored(each.layer, answer.path)]
+    for each in (*([one] if one is not None else ()), *others):
+        position = each.document.position((*answer.path, name)) if each.document is not None else None
+        if position:
+            slot = spell((*parse_path(answer.slot), name))
+            return replace(where, layer=each.layer.name, slot=slot, file=each.file, line=position[0])
+    return where
 
 
 def _guarded(name: str, value: str) -> str | Secret:

@@ -83,12 +83,14 @@ class Reader:
         questions: the slots of each question, strongest first, in the order in which they are answered.
         agree: questions whose answers must come from one slot.
         expect: the answers that ours must give.
+        merge: questions whose answers are tables, which it puts together of all its layers, key by key.
     """
 
     name: str
     questions: Mapping[str, tuple[Slot, ...]]
     agree: tuple[str, ...] = ()
     expect: Mapping[str, str] = field(default_factory=dict)
+    merge: tuple[str, ...] = ()
 
 
 @frozen

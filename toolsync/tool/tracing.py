@@ -80,13 +80,14 @@ def _layer(tool: str, row: Mapping[str, Any], files: Sequence[FileRow]) -> Layer
 def _reader(tool: str, name: str, table: Mapping[str, Any]) -> Reader:
     questions: dict[str, tuple[Slot, ...]] = {}
     for question, slots in table.items():
-        if question not in ("agree", "expect"):
+        if question not in ("agree", "expect", "merge"):
             questions[question] = tuple(_slot(tool, question, text, known=questions) for text in slots)
     agree, expect = tuple(table.get("agree", ())), dict(table.get("expect", {}))
-    for question in (*agree, *expect):
+    merge = tuple(table.get("merge", ()))
+    for question in (*agree, *expect, *merge):
         if question not in questions:
             raise TemplateError(f"{tool}/tool.toml: trace speaks of '{question}', which it does not ask")
-    return Reader(name, questions, agree, expect)
+    return Reader(name, questions, agree, expect, merge)
 
 
 def _slot(tool: str, question: str, text: str, *, known: Container[str]) -> Slot:
