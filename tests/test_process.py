@@ -3,34 +3,16 @@
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
 import pytest
 
 from tests.conftest import needs
+from tests.programs import started
 from toolsync.process import Process, names, running
-
-SLEEP = shutil.which("sleep") or ""
-
-
-@contextmanager
-def started(file: Path, **environ: str) -> Iterator[int]:
-    """A program of that name, running; its number."""
-    needs(os.name == "posix" and SLEEP, "needs a program to run")
-    file.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copy(SLEEP, file)
-    child = subprocess.Popen([file, "60"], env=environ)
-    try:
-        yield child.pid
-    finally:
-        child.kill()
-        child.wait()
 
 
 def called(name: str) -> list[Process]:
@@ -72,7 +54,7 @@ def test_those_of_another_user_are_left_out_where_users_have_no_numbers(monkeypa
 def test_one_says_when_it_started_who_started_it_and_with_what(tmp_path: Path) -> None:
     needs(Path("/proc/self/environ").exists(), "needs a system that shows a program's variables")
     before = time.time()
-    with started(tmp_path / "some-tool", TOOL_URL="http://old.example") as pid:
+    with started(tmp_path / "some-tool", {"TOOL_URL": "http://old.example"}) as pid:
         (found,) = [one for one in called("some-tool") if one.pid == pid]
         assert found.parent == os.getpid()
         assert found.environ() == {"TOOL_URL": "http://old.example"}

@@ -29,7 +29,7 @@ class Process:
             each folder that the file lies in.
         parent: the number of the program that started it, if that is known.
         started: when, in seconds since 1970; None where the system does not say.
-        environ: the variables that it was started with; None where they are not ours to read.
+        environ: the variables that it was started with; None where they are not ours to read, or not there yet.
     """
 
     pid: int
@@ -91,7 +91,7 @@ def _environ(process: psutil.Process) -> Mapping[str, str] | None:
     import psutil
 
     try:
-        return process.environ()
+        return process.environ() or None  # one that has none at all is only just starting
     except (psutil.Error, OSError):
         return None
 

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +10,8 @@ import pytest
 
 from tests.acceptance.machine import ADDRESS, KEY, Machine
 from tests.acceptance.test_asking import terminal
-from tests.conftest import needs
 from tests.keys import invented
+from tests.programs import started
 from toolsync.masking import Secret
 
 STATE, SECRETS, PROVIDERS = (f".cline/data/{name}" for name in ("globalState.json", "secrets.json", "providers.json"))
@@ -250,20 +246,6 @@ def test_the_folder_that_cline_is_told_to_use_is_used(machine: Machine) -> None:
 # Editors that are open
 
 
-@contextmanager
-def code(folder: Path) -> Iterator[int]:
-    """A program called `code`, running; its number."""
-    sleep = shutil.which("sleep")
-    needs(sleep and Path("/proc/self/comm").exists(), "needs Linux's /proc")
-    shutil.copy(str(sleep), folder / "code")
-    child = subprocess.Popen([folder / "code", "60"])
-    try:
-        yield child.pid
-    finally:
-        child.kill()
-        child.wait()
-
-
 @pytest.fixture
 def in_the_environment(lived_in: Machine) -> Machine:
     """With a key that processes of their own can find."""
@@ -280,7 +262,7 @@ def _warning(pid: int, files: str) -> str:
 
 def test_an_open_editor_is_named_before_the_question_and_in_the_result(in_the_environment: Machine) -> None:
     machine = in_the_environment
-    with code(machine.place) as pid:
+    with started(machine.place / "code") as pid:
         said = _warning(pid, "globalState.json and secrets.json")
         with machine.untouched():
             asked = machine.child("apply", "--no-ping")  # nobody is there to answer: it ends at the question
@@ -300,7 +282,7 @@ def test_an_open_editor_is_named_before_the_question_and_in_the_result(in_the_en
 def test_a_file_that_an_editor_wrote_back_has_drifted_for_that_reason(in_the_environment: Machine) -> None:
     machine = in_the_environment
     assert machine.child("apply", "--no-ping", "--yes").code == 0
-    with code(machine.place) as pid:
+    with started(machine.place / "code") as pid:
         assert machine.child("status").code == 0
         machine.write(STATE, json.dumps(HOME[STATE] | {"mode": "act"}, indent=2))  # the whole old object, as Cline does
         status = machine.child("status")

@@ -29,6 +29,7 @@ from tests.doctor.home import Shut
 from tests.doctor.listeners import Asked, Listeners, listening
 from tests.doctor.vocabulary import understood
 from tests.key_print import program
+from tests.programs import started
 from toolsync import resources
 from toolsync.__main__ import main
 from toolsync.cli import context
@@ -365,18 +366,11 @@ def _process(stage: Stage, said: Data | None) -> Iterator[None]:
     if not said:
         yield
         return
-    sleep = shutil.which("sleep")
-    needs(sleep and sys.platform == "linux", "a program `sleep` to run under another name, on Linux")
-    copy = stage.place / "bin" / said["name"]
-    copy.parent.mkdir()
-    shutil.copy(str(sleep), copy)
+    needs(sys.platform == "linux", "a system that shows a program's variables")
     environ = {name: str(value) for name, value in (said.get("env") or {}).items()}
-    with subprocess.Popen([str(copy), "600"], env=environ) as process:
-        try:
-            time.sleep(min(1.1, said.get("started_s_before_file", 1.1)))
-            yield
-        finally:
-            process.kill()
+    with started(stage.place / "bin" / said["name"], environ):
+        time.sleep(min(1.1, said.get("started_s_before_file", 1.1)))
+        yield
 
 
 def _resolving(stage: Stage) -> list[str]:

@@ -10,7 +10,6 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +17,7 @@ import pytest
 
 from tests.conftest import needs
 from tests.doctor.home import DEMO, KEY, OTHER, Home, demo
+from tests.programs import started
 from toolsync import disk, memory, process
 from toolsync.doctor.checks import CHECKS, findings
 from toolsync.doctor.checks.running import mains
@@ -223,24 +223,11 @@ def test_what_launchd_does_not_hand_to_the_desktop(tmp_path: Path) -> None:
         assert [finding.cause for finding in CHECKS["desktop"](look)] == expected
 
 
-@contextmanager
-def started(place: Path, **environ: str) -> Iterator[int]:
-    """A real program `claude`, running with these variables."""
-    sleep = shutil.which("sleep")
-    needs(sleep and Path("/proc/self/environ").exists(), "needs Linux, and a program to run")
-    copy = place / "bin" / "claude"
-    copy.parent.mkdir()
-    shutil.copy(str(sleep), copy)
-    with subprocess.Popen([copy, "60"], env=environ) as child:
-        try:
-            yield child.pid
-        finally:
-            child.kill()
-
-
 def test_a_real_program_that_was_started_before_the_file_was_written(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    with started(tmp_path, ANTHROPIC_BASE_URL=OLD, HOME=str(home.home)) as pid:
+    needs(Path("/proc/self/environ").exists(), "needs a system that shows a program's variables")
+    environ = {"ANTHROPIC_BASE_URL": OLD, "HOME": str(home.home)}
+    with started(tmp_path / "bin" / "claude", environ) as pid:
         time.sleep(0.1)
         home.write(SETTINGS)
         home.processes = process.running()
