@@ -125,7 +125,7 @@ def test_what_is_refused_all_along_is_not_asked_for_ever() -> None:
     def answer(_: bytes) -> list[bytes]:
         if len(scripted.requests) == 1:  # the calibration's
             return _WHOLE
-        return [b"HTTP/1.1 429 Slow\r\nretry-after: 7\r\ncontent-length: 4\r\n\r\nslow"]
+        return [b'HTTP/1.1 429 Slow\r\nretry-after: 7\r\ncontent-length: 30\r\n\r\n{"error": {"message": "slow"}}']
 
     scripted = Scripted(answer, 0.0)
     ran = _measured(scripted, Load(2, None, 60.0))

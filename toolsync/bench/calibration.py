@@ -9,12 +9,11 @@ from toolsync.address import Dialect
 from toolsync.bench import exchange as exchanges
 from toolsync.bench import metrics, workload
 from toolsync.bench.exchange import Exchange, Sender
-from toolsync.bench.record import Fault, TokenSource
+from toolsync.bench.record import TokenSource
 from toolsync.bench.tokens import Reply
 from toolsync.bench.workload import Workload
 from toolsync.errors import ToolsyncError
-from toolsync.probe.body import own_words, shown
-from toolsync.probe.response import Response
+from toolsync.probe.body import shown
 from toolsync.value import frozen
 
 _REFUSALS = (400, 422)
@@ -129,17 +128,10 @@ def _whole(one: Exchange, dialect: Dialect) -> Reply:
     reply, fault = exchanges.read(one, dialect)
     if not fault:
         return reply
-    said = _said(one, fault) or shown(reply.error or one.words or "")
+    said = shown(exchanges.words(one, reply))
     problem = _FAULTS[fault].format(refusal=shown(exchanges.refusal(one)))
     hint = _TOO_MANY_HINT if one.status == _TOO_MANY else _HINTS.get(fault, _HINT)
     raise UnmeasurableError(f"{problem}{f': {said}' if said else ''}", hint=hint)
-
-
-def _said(one: Exchange, fault: Fault) -> str:
-    """A refusal in the gateway's own words, without the JSON or the page around them; may be empty."""
-    if fault != "status" or one.status is None:
-        return ""
-    return own_words(Response(one.status, one.headers or {}, one.body, 0))
 
 
 _FAULTS = {

@@ -15,6 +15,8 @@ from toolsync.bench.proxied import ProxiedTransport
 from toolsync.bench.record import Fault, Request, TokenSource
 from toolsync.bench.tokens import Reply
 from toolsync.bench.transport import StampingTransport
+from toolsync.probe.body import own_words
+from toolsync.probe.response import Response
 from toolsync.value import frozen
 
 if TYPE_CHECKING:
@@ -129,6 +131,14 @@ def refusal(exchange: Exchange) -> str:
         return ""
     after = (exchange.headers or {}).get("retry-after", "")
     return f"{exchange.status} (Retry-After: {after})" if after else str(exchange.status)
+
+
+def words(exchange: Exchange, reply: Reply) -> str:
+    """What was said of a fault; of a refusal in the gateway's own words, without the JSON or the page around them."""
+    status = exchange.status
+    if status is None or not refusal(exchange):
+        return reply.error or exchange.words
+    return own_words(Response(status, exchange.headers or {}, exchange.body, 0)) or reply.error or ""
 
 
 def _fault(exchange: Exchange, reply: Reply, body: bytes) -> Fault:

@@ -80,8 +80,8 @@ class Sweep:
         self._gaps += len(found.itl_ms)
         if self._gaps > MOST_GAPS:
             self.has_all_gaps, found = False, replace(found, itl_ms=())
-        if found.fault:
-            self.failures.setdefault(found.fault, _words(one, reply))
+        if found.fault and found.fault not in self.failures:
+            self.failures[found.fault] = _words(one, reply)
         return found
 
 
@@ -90,7 +90,7 @@ MOST_GAPS = 4_000_000
 
 
 def _words(one: Exchange, reply: Reply) -> str:
-    return " ".join(filter(None, (exchanges.refusal(one), reply.error or one.words)))
+    return " ".join(filter(None, (exchanges.refusal(one), exchanges.words(one, reply))))
 
 
 def _told(moment: datetime) -> str:
