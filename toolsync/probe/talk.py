@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import email.utils
 import time
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -13,18 +13,17 @@ from urllib.parse import urlsplit
 from toolsync import __version__
 from toolsync.deadline import Attempt
 from toolsync.masking import Secret
-from toolsync.probe import network as networks
 from toolsync.probe import stream as streams
-from toolsync.probe.classifier import Asked, Reading, read
+from toolsync.probe.classifier import Asked
 from toolsync.probe.dialect import LIMIT, ids, models_url, question
 from toolsync.probe.exchange import Exchange, What
-from toolsync.probe.failure import unsent
 from toolsync.probe.line import Line
 from toolsync.probe.network import Network
 from toolsync.probe.request import Request, queried
 from toolsync.probe.response import Response
-from toolsync.probe.verdict import location, shown_address, target
-from toolsync.sentence import Text, say
+from toolsync.probe.sending import Came, Sending, is_redirect, listened, sent
+from toolsync.probe.verdict import target
+from toolsync.sentence import Text
 
 MOST_REQUESTS = 6
 MOST_BILLABLE = 2
@@ -91,25 +90,29 @@ class Talk:
 
     def begun(self) -> tuple[Exchange, Exchange | None]:
         """`GET models`, which costs nothing; if it is long in coming, what the tool's request came to meanwhile."""
-        url, sent = self._models_url, self.headers(self.request.credentials)
-        listing = self._once("models", "GET", url, None, sent, way=self._network)
+        listing = self._once(self._listing)
         is_to_wait = self._line.is_heard or listing.is_over(_QUIET_SECONDS) or not self.may(is_billable=True)
         asked = None if is_to_wait else self.ask_as_tool()
         listed, answer = _called("models", listing)
         self.exchanges.insert(0, listed)
-        self._notes(answer, url)
+        self._notes(answer, self._models_url)
         self._takes(listed, answer)
         return listed, asked
 
     @property
     def may_begin(self) -> bool:
         """Whether the list may be asked for."""
-        return self._may_once("GET", self._models_url, self.headers(self.request.credentials), self._network)
+        return self._may_once(self._listing)
+
+    @property
+    def _listing(self) -> Sending:
+        headers = self.headers(self.request.credentials)
+        return Sending("models", "GET", self._models_url, None, headers, self._network)
 
     def list_models(self, *, what: What, network: Network | None = None, is_keyed: bool = True) -> Exchange | None:
         """`GET models` another way; None where no more may be asked."""
-        sent = self.headers(self.request.credentials if is_keyed else {})
-        came = self.tries(what, "GET", self._models_url, sent, network=network)
+        headers = self.headers(self.request.credentials if is_keyed else {})
+        came = self.tries(what, "GET", self._models_url, headers, network=network)
         if came is None:
             return None
         self._takes(*came)
@@ -129,8 +132,8 @@ class Talk:
 
     def ask(self, *, what: What = "question", limit_name: str = "", has_own_headers: bool = True) -> Exchange:
         """The tool's own request, as small as it can be."""
-        sent = self.headers(self.request.credentials, with_own=has_own_headers)
-        return self.send(what, "POST", self.request.url, self.question(limit_name=limit_name), sent)[0]
+        headers = self.headers(self.request.credentials, with_own=has_own_headers)
+        return self.asks(what, self.question(limit_name=limit_name), headers)
 
     def waits_as_tool(self) -> None:
         """From now on wait as the tool does, within reason: somebody is there, and may be slow."""
@@ -172,30 +175,11 @@ class Talk:
         """
         request = self.request
         body = {**self.question(text=text), "stream": True}
-        sent = {**self.headers(request.credentials, with_own=True), **(more or {}), "accept": "text/event-stream"}
+        headers = {**self.headers(request.credentials, with_own=True), **(more or {}), "accept": "text/event-stream"}
         self.account.spends(is_billable=True)
-        heard = streams.listen(request.url, body, sent, self._network, request.dialect)
-        self._heard = heard
-        wrong = streams.fault(heard, replace(self._asked(request.url, body, sent), streams=True))
-        if heard.answer is None:
-            verdict = unsent(heard.fault or OSError(), request.url, self._network)
-            wrong = streams.Fault(verdict.cause, verdict.certainty if verdict.cause else "open", verdict.problem)
-        self._notes(heard.answer, request.url)
-        exchange = Exchange(
-            *(what, "POST", shown_address(request.url), tuple(sorted(sent))),
-            status=heard.answer.status if heard.answer else None,
-            content_type=_type(heard.answer),
-            words=_led(heard.answer, request.url) or (wrong.said if wrong else _paused(request, heard)),
-            cause=wrong.cause if wrong else "",
-            certainty=wrong.certainty if wrong else "sure",
-            also=wrong.also if wrong else (),
-            elapsed_ms=heard.total_ms,
-            first_ms=heard.first_ms,
-            headers_ms=heard.headers_ms if heard.answer else None,
-            silence_ms=heard.silence_ms if heard.answer else None,
-            is_billable=True,
-            by=wrong.by if wrong else "",
-        )
+        asked = Sending(what, "POST", request.url, body, headers, self._network)
+        exchange, self._heard = listened(asked, request)
+        self._notes(self._heard.answer, request.url)
         self._records(exchange)
         return exchange
 
@@ -237,152 +221,57 @@ class Talk:
             sent[header] = f"Bearer {key.reveal()}" if header == "authorization" else key.reveal()
         return sent
 
-    def send(  # noqa: PLR0913  what is asked, how, and by which way
-        self,
-        what: What,
-        method: str,
-        url: str,
-        body: Mapping[str, Any] | None,
-        sent: Mapping[str, str],
-        *,
-        network: Network | None = None,
-    ) -> tuple[Exchange, Response | None]:
-        """Send a request, and record what came of it; the answer is None where none came.
-
-        What several programs would ask alike, and no model, is sent once.
-        """
-        way = network or self._network
-        if body:
-            self.account.spends(is_billable=True)
-            exchange, answer = self._sent(what, method, url, body, sent, way=way)
-        else:
-            exchange, answer = _called(what, self._once(what, method, url, body, sent, way=way))
-        self._records(exchange)
-        self._notes(answer, url)
-        return exchange, answer
+    def asks(self, what: What, body: Mapping[str, Any], headers: Mapping[str, str]) -> Exchange:
+        """Put a question to the tool's own address, which may cost something."""
+        return self._send(Sending(what, "POST", self.request.url, body, headers, self._network))[0]
 
     def tries(
-        self, what: What, method: str, url: str, sent: Mapping[str, str], *, network: Network | None = None
-    ) -> tuple[Exchange, Response | None] | None:
-        """The same of what asks no model; None where no more may be asked, and nobody has asked it before."""
-        if not self._may_once(method, url, sent, network or self._network):
-            return None
-        return self.send(what, method, url, {} if method == "POST" else None, sent, network=network)
+        self, what: What, method: str, url: str, headers: Mapping[str, str], *, network: Network | None = None
+    ) -> Came | None:
+        """Ask what asks no model; None where no more may be asked, and nobody has asked it before."""
+        body: Mapping[str, Any] | None = {} if method == "POST" else None
+        sending = Sending(what, method, url, body, headers, network or self._network)
+        return self._send(sending) if self._may_once(sending) else None
 
-    def _may_once(self, method: str, url: str, sent: Mapping[str, str], way: Network) -> bool:
-        return self.may(is_billable=False) or self._line.knows(_whole(method, url, sent, way))
+    def _may_once(self, sending: Sending) -> bool:
+        return self.may(is_billable=False) or self._line.knows(sending.likeness)
+
+    def _send(self, sending: Sending) -> Came:
+        """Send it, and record what came of it; what several programs would ask alike, and no model, is sent once."""
+        if sending.is_billable:
+            self.account.spends(is_billable=True)
+            exchange, answer = sent(sending, self.request, self._line.hears)
+        else:
+            exchange, answer = _called(sending.what, self._once(sending))
+        self._records(exchange)
+        self._notes(answer, sending.url)
+        return exchange, answer
 
     def _records(self, exchange: Exchange) -> None:
         self.exchanges.append(exchange)
         if exchange.status is not None:
             self._line.hears()
 
-    def _once(  # noqa: PLR0913  likewise
-        self,
-        what: What,
-        method: str,
-        url: str,
-        body: Mapping[str, Any] | None,
-        sent: Mapping[str, str],
-        *,
-        way: Network,
-    ) -> Attempt[tuple[Exchange, Response | None]]:
-        asked = _whole(method, url, sent, way)
-        if not self._line.knows(asked):
+    def _once(self, sending: Sending) -> Attempt[Came]:
+        if not self._line.knows(sending.likeness):
             self.account.spends(is_billable=False)
-        return self._line.once(asked, partial(self._sent, what, method, url, body, sent, way=way))
-
-    def _sent(  # noqa: PLR0913  likewise
-        self,
-        what: What,
-        method: str,
-        url: str,
-        body: Mapping[str, Any] | None,
-        sent: Mapping[str, str],
-        *,
-        way: Network,
-    ) -> tuple[Exchange, Response | None]:
-        started = time.perf_counter()
-        answer, reading = None, Reading("")
-        words: Text = ""
-        try:
-            answer = networks.send(method, url, body, sent, way)
-            self._line.hears()
-            reading = Reading("") if _is_cut_list(answer, body) else read(answer, self._asked(url, body, sent))
-            words = _led(answer, url) or reading.words
-        except Exception as error:  # noqa: BLE001  every exception is a result
-            verdict = unsent(error, url, way)
-            reading, words = (
-                Reading(verdict.cause, certainty=verdict.certainty if verdict.cause else "open"),
-                verdict.problem,
-            )
-        exchange = Exchange(
-            *(what, method, shown_address(url), tuple(sorted(sent))),
-            status=answer.status if answer else None,
-            content_type=_type(answer),
-            words=words,
-            cause=reading.cause,
-            certainty=reading.certainty,
-            also=reading.also,
-            elapsed_ms=answer.elapsed_ms if answer else round((time.perf_counter() - started) * 1000),
-            is_billable=method == "POST" and bool(body),
-            by=reading.by,
-        )
-        return exchange, answer
+        return self._line.once(sending.likeness, partial(sent, sending, self.request, self._line.hears))
 
     def _notes(self, answer: Response | None, url: str) -> None:
         if answer is None:
             return
-        if _is_redirect(answer):
-            self._leads_to = target(answer, self._asked(url, None, {}))
+        if is_redirect(answer):
+            self._leads_to = target(answer, Asked(url, self.request.dialect, "", is_keyed=False))
         self.skew = self.skew if self.skew is not None else _skew(answer)
 
-    def _asked(self, url: str, body: Mapping[str, Any] | None, sent: Mapping[str, str]) -> Asked:
-        is_keyed = any(header in sent for header in self.request.credentials)
-        model = str(body.get("model") or "-") if body is not None else ""
-        return Asked(url, self.request.dialect, model, is_keyed)
 
-
-def _whole(method: str, url: str, sent: Mapping[str, str], way: Network) -> Hashable:
-    """All that makes a request without a model what it is."""
-    return method, url, tuple(sorted(sent.items())), way
-
-
-def _called(what: What, attempt: Attempt[tuple[Exchange, Response | None]]) -> tuple[Exchange, Response | None]:
+def _called(what: What, attempt: Attempt[Came]) -> Came:
     """What came, by what it was asked for here; another may have asked the same for another reason."""
     exchange, answer = attempt.result()
     return replace(exchange, what=what), answer
 
 
-def _is_cut_list(answer: Response, body: Mapping[str, Any] | None) -> bool:
-    """Whether it is a list of models longer than what is read: it is there, and nobody knows what is in it."""
-    is_cut = len(answer.body) >= networks.LONGEST_BODY
-    return body is None and is_cut and answer.status == 200 and "json" in _type(answer)  # noqa: PLR2004  HTTP's own
-
-
-def _led(answer: Response | None, url: str) -> Text:
-    """Where a redirect points to; "" for any other answer."""
-    place = location(answer, url) if answer is not None and _is_redirect(answer) else ""
-    return say("leads_to", place=place) if place else ""
-
-
-def _paused(request: Request, heard: streams.Stream) -> Text:
-    """That it was silent for longer than the tool waits within a stream."""
-    patience_ms = (request.timeout_seconds or 0) * 1000
-    if "gaps" not in request.timeout_of or not 0 < patience_ms < heard.silence_ms:
-        return ""
-    return say("stream_pause", seconds=f"{heard.silence_ms / 1000:.1f}")
-
-
-def _is_redirect(answer: Response) -> bool:
-    return 300 <= answer.status < 400 and "location" in answer.headers  # noqa: PLR2004  HTTP's own classes
-
-
 _LIMITS = frozenset({"max_tokens", "max_completion_tokens", "max_output_tokens"})
-
-
-def _type(answer: Response | None) -> str:
-    return answer.headers.get("content-type", "").partition(";")[0].strip() if answer else ""
 
 
 def _skew(answer: Response) -> float | None:

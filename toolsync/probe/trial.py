@@ -111,8 +111,8 @@ def as_coding_tool(talk: Talk) -> Exchange | None:
     text = _CODE * (_BODY_BYTES // len(_CODE))
     if talk.request.streams:  # some gateways take nothing else
         return talk.listened("deep", text=text, more=_CLIENT_HEADERS)
-    sent = {**talk.headers(talk.request.credentials, with_own=True), **_CLIENT_HEADERS}
-    return talk.send("deep", "POST", talk.request.url, talk.question(text=text), sent)[0]
+    headers = {**talk.headers(talk.request.credentials, with_own=True), **_CLIENT_HEADERS}
+    return talk.asks("deep", talk.question(text=text), headers)
 
 
 _BODY_BYTES = 40_000
