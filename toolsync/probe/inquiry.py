@@ -18,6 +18,20 @@ from toolsync.probe.kinds import OF_THE_KEY, OF_THE_PATH, OF_THE_WAY
 from toolsync.probe.line import Line
 from toolsync.probe.patience import outwaited
 from toolsync.probe.request import Request
+from toolsync.probe.signs import (
+    is_dead,
+    is_gateways_fault,
+    is_of_api,
+    is_of_no_header,
+    is_of_path,
+    is_page,
+    is_sent_elsewhere,
+    is_served,
+    is_there,
+    lacks_list,
+    may_be_of_model,
+    may_be_path,
+)
 from toolsync.probe.talk import Talk
 from toolsync.sentence import Text, say
 from toolsync.value import frozen
@@ -81,26 +95,24 @@ def _unkeyed(talk: Talk) -> Inquiry:
         return Inquiry(certainty="open", said=_ENOUGH)
     if listed.status is None:
         return _faulty(talk, listed, listed)
-    is_led = listed.cause in OF_THE_WAY and not _may_be_path(listed)
-    own = trial.own_api(talk) if (is_led or _is_of_path(listed)) and talk.request.is_users else None
-    if is_led and (own is None or not _is_there(own)):
+    is_led = listed.cause in OF_THE_WAY and not may_be_path(listed)
+    own = trial.own_api(talk) if (is_led or is_of_path(listed)) and talk.request.is_users else None
+    if is_led and (own is None or not is_there(own)):
         is_lists_only = listed.cause == "url_redirect" and own is None  # as far as anybody knows
         certainty: Certainty = "likely" if is_lists_only else listed.certainty
         return Inquiry(cause=listed.cause, certainty=certainty, values=talk.values(listed))
-    found = _moved(talk, own) if own is not None and _is_of_path(own) else None
+    found = _moved(talk, own) if own is not None and is_of_path(own) else None
     return replace(found, certainty="likely") if found is not None else Inquiry(certainty="open")
 
 
 _OF_PROXIES = OF_THE_PATH | {"captive_portal", "waf_block", "gateway_bug", ""}
 """What a proxy amounts to that takes a request for one to itself, or refuses to pass it on."""
-_OF_UNKNOWN = (400, 403, 404, 422, 500, 503)
-"""How gateways refuse a model without a word about it."""
 _OF_HEADERS = frozenset({"beta_header_unsupported", "org_mismatch"})
 
 
 def _decided(talk: Talk) -> Inquiry:
     listed, asked = talk.begun()
-    if listed.status is None and _is_dead(listed):
+    if listed.status is None and is_dead(listed):
         return _faulty(talk, listed, listed)
     if listed.status is not None:
         talk.waits_as_tool()
@@ -110,7 +122,7 @@ def _decided(talk: Talk) -> Inquiry:
         asked = talk.ask_as_tool()
     if asked.is_ok:
         return _answered(talk, listed, asked)
-    if _is_sent_elsewhere(listed) and not _is_of_api(asked):
+    if is_sent_elsewhere(listed) and not is_of_api(asked):
         refused = Inquiry(cause=listed.cause, certainty=listed.certainty, values=talk.values(listed))
         return _captured(talk, listed, listed) or refused
     if asked.status is None:
@@ -138,24 +150,13 @@ def _unasked(talk: Talk, listed: Exchange) -> Inquiry:
     return Inquiry(certainty="open", said=_ENOUGH)
 
 
-def _is_sent_elsewhere(listed: Exchange) -> bool:
-    """Whether the list, at least, is to be had elsewhere, or behind a login."""
-    is_led = listed.cause in ("url_redirect", "captive_portal") and listed.certainty != "open"
-    return is_led and not _may_be_path(listed)
-
-
-def _is_of_api(asked: Exchange) -> bool:
-    """Whether it is an API that refused, and so the address is the right one."""
-    return asked.status is not None and asked.cause not in OF_THE_WAY | OF_THE_PATH | {"gateway_bug"}
-
-
 def _unanswered(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:
     """The tool's own request was refused: by what, and what would be taken."""
-    if asked.cause in OF_THE_PATH or (asked.cause == "captive_portal" and _may_be_path(asked)):
+    if asked.cause in OF_THE_PATH or (asked.cause == "captive_portal" and may_be_path(asked)):
         return _misled(talk, listed, asked)
     if asked.cause in OF_THE_KEY:
         return _refused(talk, listed, asked)
-    if _is_unlisted(talk) and _may_be_of_model(asked):
+    if _is_unlisted(talk) and may_be_of_model(asked):
         return Inquiry(cause="model_not_found", certainty="likely", values=talk.values(asked))
     if asked.cause == "param_unsupported":
         return _limited(talk, asked)
@@ -168,30 +169,6 @@ def _unanswered(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:
     if asked.cause == "origin_timeout" and not talk.request.streams:
         talk.listen()
     return Inquiry(cause=asked.cause, certainty=asked.certainty, values=talk.values(asked))
-
-
-def _may_be_of_model(asked: Exchange) -> bool:
-    """Whether a model that is not in the list explains it: nothing else is said, or that nobody serves the model."""
-    is_vague = asked.certainty == "open" or (asked.by == "statuses/unavailable" and "html" not in asked.content_type)
-    is_unserved = asked.cause == "model_no_channel" and asked.certainty != "sure"
-    return is_unserved or (is_vague and asked.status in _OF_UNKNOWN)
-
-
-def _is_dead(exchange: Exchange) -> bool:
-    """Whether there is no use in asking anything else there."""
-    return exchange.cause not in ("", "origin_timeout", "tool_timeout_too_short", "empty_response", "gateway_bug")
-
-
-def _may_be_path(exchange: Exchange) -> bool:
-    return bool(OF_THE_PATH.intersection(exchange.also))
-
-
-def _is_of_path(exchange: Exchange) -> bool:
-    return exchange.cause in OF_THE_PATH or _may_be_path(exchange)
-
-
-def _is_gateways_fault(exchange: Exchange) -> bool:
-    return exchange.status is not None and exchange.status >= 500  # noqa: PLR2004  HTTP's own classes
 
 
 def _faulty(talk: Talk, listed: Exchange, exchange: Exchange) -> Inquiry:
@@ -217,14 +194,14 @@ def _captured(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry | None:
     A list that comes through it, or is refused as it is without it, shows that it does not.
     """
     is_odd = asked.cause in _OF_PROXIES or asked.certainty == "open"
-    if not talk.is_proxied or listed.is_ok or not (is_odd or _is_gateways_fault(asked)):
+    if not talk.is_proxied or listed.is_ok or not (is_odd or is_gateways_fault(asked)):
         return None
     direct = talk.list_models(what="no proxy", network=replace(talk.request.network, proxy=""))
     if direct is None:
         return None
     if direct.cause == "connection_refused":  # neither of the two would help: nobody is there
         return Inquiry(cause=direct.cause, certainty="likely", values=talk.values(asked))
-    if direct.status is None or _is_gateways_fault(direct):
+    if direct.status is None or is_gateways_fault(direct):
         return None
     if (direct.status, direct.cause) == (listed.status, listed.cause) or (is_odd and direct.cause in OF_THE_PATH):
         return None
@@ -235,7 +212,7 @@ def _captured(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry | None:
 def _answered(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:
     """The tool's own request works; what is left to be minded."""
     notes: list[tuple[str, Certainty, Text]] = []
-    if not listed.is_ok and _lacks_list(listed):
+    if not listed.is_ok and lacks_list(listed):
         notes.append(("models_list_unsupported", "sure", listed.line))
     seconds = outwaited(talk.request, asked)
     if seconds is not None:
@@ -251,14 +228,6 @@ def _answered(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:
     return Inquiry(notes=tuple(notes))
 
 
-def _lacks_list(listed: Exchange) -> bool:
-    """Whether there is no list there; one that is refused, or just now not to be had, may well be."""
-    is_fault = _is_gateways_fault(listed) and listed.status != 501  # noqa: PLR2004  "not implemented"
-    is_kept = listed.status in (401, 403, 407, 429) or listed.cause == "captive_portal"
-    is_there = listed.by == "redirects/redirect-to-a-slash"
-    return listed.status is not None and not (is_kept or is_fault or is_there)
-
-
 def _of_body(dug: Exchange) -> tuple[str, Certainty]:
     """Why a body with code in it is refused, where a short one was not: neither key nor way are to blame."""
     if dug.cause == "waf_block":
@@ -272,14 +241,14 @@ def _misled(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:
     """The path leads nowhere: another one does, another API is served, or nobody can tell."""
     if listed.is_ok and _is_unlisted(talk) and asked.certainty == "open":
         own = trial.own_api(talk)
-        if own is not None and _is_there(own):
+        if own is not None and is_there(own):
             return Inquiry(cause="model_not_found", certainty="likely", values=talk.values(asked))
     if listed.is_ok:
         return _apart(talk, asked)
     found = _moved(talk, asked)
     if found is not None:
         return found
-    if _is_page(asked) and asked.cause in ("path_missing_v1", "path_extra_segment"):
+    if is_page(asked) and asked.cause in ("path_missing_v1", "path_extra_segment"):
         return Inquiry(cause="path_missing_prefix", certainty="likely", values=talk.values(asked))
     certainty: Certainty = asked.certainty if asked.certainty == "sure" else "open"
     return Inquiry(cause=asked.cause, certainty=certainty, values=talk.values(asked))
@@ -290,10 +259,10 @@ def _apart(talk: Talk, asked: Exchange) -> Inquiry:
     values = talk.values(asked)
     for twin in twins(talk.request.dialect, talk.request.base):
         tried = trial.other_route(talk, twin.base)
-        if tried is not None and _is_there(tried):
+        if tried is not None and is_there(tried):
             return Inquiry(cause=twin.cause, values={**values, "address": twin.base, "apart": talk.request.dialect})
     others = {dialect: trial.other_api(talk, dialect) for dialect in PATHS if dialect != talk.request.dialect}
-    served = ", ".join(f"`{PATHS[dialect]}`" for dialect, tried in others.items() if _is_served(tried))
+    served = ", ".join(f"`{PATHS[dialect]}`" for dialect, tried in others.items() if is_served(tried))
     if served:
         return Inquiry(cause="wire_api_unsupported", values={**values, "api": served})
     certainty: Certainty = "open" if None in others.values() else "likely"
@@ -301,17 +270,11 @@ def _apart(talk: Talk, asked: Exchange) -> Inquiry:
     return Inquiry(cause=asked.cause if is_path_told else "wire_api_unsupported", certainty=certainty, values=values)
 
 
-def _is_served(tried: Exchange | None) -> bool:
-    """Whether another API than the tool's is there."""
-    is_answered = tried is not None and tried.status is not None and tried.status < 300  # noqa: PLR2004  HTTP's classes
-    return tried is not None and (is_answered or _is_there(tried))
-
-
 def _moved(talk: Talk, asked: Exchange) -> Inquiry | None:
     """Another address of the same origin at which the gateway answers."""
     for candidate in candidates(talk.request.dialect, talk.request.base):
         tried = trial.other_address(talk, candidate)
-        if tried is not None and _is_there(tried):
+        if tried is not None and is_there(tried):
             return Inquiry(cause=candidate.cause, values={**talk.values(asked), "address": candidate.base})
     return None
 
@@ -319,17 +282,6 @@ def _moved(talk: Talk, asked: Exchange) -> Inquiry | None:
 def _is_unlisted(talk: Talk) -> bool:
     """Whether the gateway lists models, and not the one that is asked for."""
     return bool(talk.models) and talk.model not in talk.models
-
-
-def _is_page(exchange: Exchange) -> bool:
-    """Whether a website answers: what it lacks or has too much of nobody can tell, once other paths do the same."""
-    return exchange.status == 200 and "html" in exchange.content_type  # noqa: PLR2004  HTTP's own
-
-
-def _is_there(exchange: Exchange) -> bool:
-    """Whether a route exists: it answers, or asks for another key, or for less."""
-    is_known = exchange.status in (400, 401, 403, 422, 429) and exchange.cause not in OF_THE_PATH | OF_THE_WAY
-    return exchange.is_ok or is_known or (exchange.status == 404 and exchange.cause == "model_not_found")  # noqa: PLR2004
 
 
 def _refused(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:
@@ -345,7 +297,7 @@ def _refused(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:
         if other is not None and trial.is_let_in(talk, other[1]):
             headers = {"header": next(iter(talk.request.credentials), ""), "read_header": other[0]}
             return Inquiry(cause="key_wrong_header", values={**values, **headers})
-        if other is not None and _is_of_no_header(asked, other[1]):
+        if other is not None and is_of_no_header(asked, other[1]):
             return Inquiry(cause="key_invalid", certainty="likely", values=values)
     versioned = None if listed.is_ok else _let_in_below_version(talk)
     if versioned is not None:
@@ -361,15 +313,6 @@ def _let_in_below_version(talk: Talk) -> Candidate | None:
     candidate = next(found, None)
     tried = trial.other_address(talk, candidate) if candidate is not None else None
     return candidate if tried is not None and tried.is_ok and not tried.cause else None
-
-
-def _is_of_no_header(asked: Exchange, other: Exchange) -> bool:
-    """Whether a gateway says that it saw no key, and says so whichever header brings it: then it knows no such key.
-
-    A server that wants a login of its own, as nginx has them, is another matter.
-    """
-    is_unseen = asked.cause == "key_wrong_header" and "waf_block" not in asked.also
-    return is_unseen and other.status == asked.status and other.cause in ("key_wrong_header", "key_not_sent")
 
 
 def _limited(talk: Talk, asked: Exchange) -> Inquiry:
