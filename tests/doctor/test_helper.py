@@ -147,3 +147,27 @@ def test_it_is_run_by_the_users_own_path_whatever_a_repository_says(tmp_path: Pa
     assert [finding.cause for finding in findings(look) if finding.cause.startswith("key_helper")] == []
     assert look.effective.credentials[0].value == Secret(KEY)
     assert sorted(one.name for one in tmp_path.glob("*-ran")) == ["own-ran"]
+
+
+PLANTED = f"import pathlib\npathlib.Path(__file__).with_name('ran').touch()\nprint('{KEY[:9]}' + '{KEY[9:]}')\n"
+STEERED = {
+    "a script of the repository's": "./show-key",
+    "one that an interpreter is given": "python3 ./show-key",
+    "a module": "python3 -m show_key",
+    "an import": "python3 -c 'import show_key'",
+    "a folder of PATH that is the one it is run in": "show-key",
+}
+
+
+@pytest.mark.parametrize("line", STEERED.values(), ids=STEERED)
+def test_nothing_that_lies_in_a_repository_is_run(tmp_path: Path, line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = Home(tmp_path, {"PATH": ".::/usr/bin:/bin"})
+    for name in ("show-key", "show_key.py"):
+        home.write({f"project/{name}": f"#!/usr/bin/env python3\n{PLANTED}"}, mode=0o700)
+    home.write({".claude/settings.json": json.dumps({"apiKeyHelper": line})})
+    monkeypatch.chdir(home.project)
+    look = home.look("claude-code")
+    causes = [finding.cause for finding in findings(look) if finding.cause.startswith("key_helper")]
+    assert not (home.project / "ran").exists()
+    assert look.effective.credentials[0].value is None
+    assert causes == ([] if "./" in line else ["key_helper_failed"])

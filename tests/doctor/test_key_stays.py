@@ -15,9 +15,13 @@ from hypothesis import strategies as st
 
 from tests.conftest import sampled
 from tests.doctor.cases import diagnosed, realised, run
+from tests.doctor.home import Home
 from tests.doctor.test_well import CHAT, JSON, KEY, MESSAGES, RESPONSES, Data, case, chat, message, ok
 from tests.keys import invented
 from toolsync.address import Dialect
+from toolsync.commands.doctor.probing import request_of
+from toolsync.doctor.unasked import by_project
+from toolsync.masking import Secret
 from toolsync.probe.candidates import candidates
 
 OTHER = invented("doctor-stays-other")
@@ -100,6 +104,85 @@ def test_no_key_goes_to_a_proxy_of_a_projects_file(tmp_path: Path, variable: str
     assert (told["state"], told["findings"]) == ("inconclusive", [])
     assert any(f"(env.{variable})" in line for line in told["unknown"])
     assert f"Delete `env.{variable}`" in told["fix"]
+
+
+def test_no_key_goes_out_with_a_header_of_a_projects_file_that_says_whom_it_is_for(tmp_path: Path) -> None:
+    row = case(ok(message()), MESSAGES)
+    own = {"ANTHROPIC_BASE_URL": "http://{main}", "ANTHROPIC_AUTH_TOKEN": KEY}
+    theirs = {"ANTHROPIC_CUSTOM_HEADERS": "Host: elsewhere.example"}
+    row["environment"]["files"] = [
+        {"path": "{HOME}/.claude/settings.json", "text": json.dumps({"env": own})},
+        {"path": "{PROJECT}/.claude/settings.json", "text": json.dumps({"env": theirs})},
+    ]
+    with realised(tmp_path, row) as stage:
+        said = diagnosed(stage)
+    assert [(one.method, one.keys) for one in said.asked] == [("GET", {})]
+    assert "elsewhere" not in said.asked[0].headers["host"]
+    told = json.loads(said.out)["data"]["tools"][0]
+    assert (told["state"], told["findings"]) == ("inconclusive", [])
+    assert any("(env.ANTHROPIC_CUSTOM_HEADERS)" in line for line in told["unknown"])
+
+
+_TWO = """active = "work"
+[profiles.work]
+base_url = "https://gw.example/api"
+model = "m"
+key = "keyring:work"
+[profiles.other]
+base_url = "https://other.example"
+model = "m"
+key = "keyring:other"
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "is_sent"),
+    [
+        ({".claude/settings.json": "https://other.example"}, True),
+        ({"project/.claude/settings.json": "https://other.example"}, False),
+        ({"project/.claude/settings.json": "https://gw.example/api"}, True),
+    ],
+    ids=["the user's, of another profile", "a project's, of another profile", "a project's, of the active one"],
+)
+def test_a_projects_file_sends_no_key_to_the_gateway_of_another_profile(
+    tmp_path: Path, files: Mapping[str, str], *, is_sent: bool
+) -> None:
+    home = Home(tmp_path, profile=_TWO)
+    own = {"ANTHROPIC_AUTH_TOKEN": KEY}
+    stated = {name: {"ANTHROPIC_BASE_URL": url} for name, url in files.items()}
+    stated[".claude/settings.json"] = own | stated.get(".claude/settings.json", {})
+    home.write({name: json.dumps({"env": env}) for name, env in stated.items()})
+    asked = request_of(home.look("claude-code"))
+    assert (bool(asked.credentials), asked.is_trusted) == (is_sent, is_sent)
+
+
+_VIBE = """active_model = "a"
+[[models]]
+name = "m"
+provider = "p"
+alias = "a"
+[[providers]]
+name = "p"
+api_base = "https://gw.example/api/v1"
+api_key_env_var = "NAME"
+"""
+
+
+@pytest.mark.parametrize(
+    ("folder", "secret", "is_sent"),
+    [("", OTHER, True), ("project/", OTHER, False), ("project/", KEY, True)],
+    ids=["the user's choice", "a project's choice", "a project's, and it is the profile's key"],
+)
+def test_a_projects_file_does_not_choose_which_secret_is_sent(
+    tmp_path: Path, folder: str, secret: str, *, is_sent: bool
+) -> None:
+    home = Home(tmp_path, {"SOME_TOKEN": secret}, key=KEY)
+    home.write({f"{folder}.vibe/config.toml": _VIBE.replace("NAME", "SOME_TOKEN")})
+    look = home.look("mistral-vibe")
+    assert [one.value for one in look.effective.credentials] == [Secret(secret)]
+    assert bool(request_of(look).credentials) == is_sent
+    steered = by_project(look)
+    assert (steered[0] if steered is not None else "") == ("" if is_sent else "key_kept_of_project")
 
 
 def test_a_login_with_the_vendor_is_sent_by_its_tool_alone(tmp_path: Path) -> None:

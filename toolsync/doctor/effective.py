@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from toolsync.address import PATHS, Dialect
@@ -21,6 +21,9 @@ from toolsync.tool import Connection, slot
 from toolsync.tool.stated import stated
 from toolsync.trace import CREDENTIALS, HEADERS, Answer, is_ignored, keyed_headers, path_of
 from toolsync.value import frozen
+
+if TYPE_CHECKING:
+    from toolsync.doctor.helper import Command
 
 NUMBER = r"[0-9]{1,15}(\.[0-9]{1,6})?"
 """What counts as a number of seconds or milliseconds."""
@@ -57,6 +60,7 @@ def effective(look: Sight) -> Effective:
         wheres={
             **{question: look.where(answer) for question, answer in found.items() if answer.value},
             **dict(_on_the_way(look, network, base_url)),
+            **dict(_routed(headers)),
         },
         wanted=look.wanted,
         query=query,
@@ -201,22 +205,36 @@ def command_value(look: Sight, answer: Answer, path: KeyPath) -> Value:
     return _data.get(one.tree.data, path[len(mount) :])
 
 
-def may_run(look: Sight, answer: Answer) -> bool:
-    """Whether we run it: what a repository's own file says is run by its tool, and never by us."""
-    one = look.seen(answer)
-    return one is not None and not one.is_projects
+def may_run(look: Sight, answer: Answer, command: Command) -> bool:
+    """Whether we run it: what a repository's own file says, or holds, is run by its tool, and never by us."""
+    one, places = look.seen(answer), look.world.session.places
+    if one is None or one.is_projects:
+        return False
+    return places.project == places.home or not command.lies_in(places.project)
 
 
 def _printed(look: Sight, answer: Answer, path: KeyPath) -> Secret | None:
     from toolsync.doctor.helper import Command
 
     command = Command.of(command_value(look, answer, path))
-    if command is None or not may_run(look, answer):
+    if command is None or not may_run(look, answer, command):
         return None
     return look.world.printed(command, look.users_environ).key
 
 
 # Headers.
+
+_ROUTING = frozenset(
+    {
+        *("host", ":authority", "forwarded", "x-forwarded-host", "x-original-host", "x-original-url", "x-rewrite-url"),
+        *("connection", "content-length", "te", "transfer-encoding", "upgrade"),
+    }
+)
+"""Headers that say whom a request is for, or where it ends: what stands behind an address may pass it on by them."""
+
+
+def _routed(headers: Mapping[str, _Header]) -> Iterator[tuple[str, Where]]:
+    yield from (("route", header.where) for name, header in headers.items() if name in _ROUTING)
 
 
 @frozen

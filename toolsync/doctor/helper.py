@@ -50,6 +50,12 @@ class Command:
                 return cls(argv, program, argv)
         return None
 
+    def lies_in(self, folder: Path) -> bool:
+        """Whether it is run from the folder that it is run in, or names a file there."""
+        named = [word for part in self.argv for word in re.split(r"""[\s'"=;|&<>()]+""", part)]
+        below = [word for word in (self.program, *named) if "/" in word and word[0] not in "/~$"]
+        return any(word == self.program or os.path.lexists(folder / word) for word in below)
+
 
 def _shell(line: str) -> tuple[str, ...]:
     return ("cmd", "/d", "/s", "/c", line) if sys.platform == "win32" else ("/bin/sh", "-c", line)

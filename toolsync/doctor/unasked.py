@@ -9,10 +9,10 @@ from toolsync.doctor.checks.saying import address, place, same
 from toolsync.doctor.checks.wanting import taken_out
 from toolsync.doctor.command import Words, applied, commands
 from toolsync.doctor.look import Look
-from toolsync.doctor.model import Diagnosis, Finding, Fix
+from toolsync.doctor.model import Credential, Diagnosis, Finding, Fix, Where
 from toolsync.errors import ProfileError
 from toolsync.sentence import Text, say
-from toolsync.trace import variables_of
+from toolsync.trace import CREDENTIALS, variables_of
 
 
 def is_unset(look: Look, offline: Sequence[Finding]) -> bool:
@@ -48,8 +48,8 @@ def why(look: Look, one: Diagnosis) -> Iterator[Text]:
             yield say("unset_by_profile", called=look.called, profile=profile.name)
         elif look.world.fault is None:
             yield say("unset_without_profile", called=look.called)
-    elif is_by_project(look):
-        yield say("key_kept_from_proxy", place=place(look, look.effective.wheres["proxy"]))
+    elif (steered := by_project(look)) is not None:
+        yield say(steered[0], place=place(look, steered[1]))
     elif _is_held_back(look):
         yield say("key_kept", address=address(look.effective.base_url))
 
@@ -66,18 +66,27 @@ def way_out(look: Look, one: Diagnosis) -> Fix | None:
     is_first = not look.world.profiles and look.world.fault is None
     if is_unset(look, one.findings):
         return commands(("init",) if is_first else applied(look.tool.name))
-    if is_by_project(look):
-        return taken_out(look, look.effective.wheres["proxy"])
+    if (steered := by_project(look)) is not None:
+        return taken_out(look, steered[1])
     return commands(first_profile(look)) if is_first and _is_held_back(look) else None
 
 
-def is_by_project(look: Look) -> bool:
-    """Whether what is sent could be read by a proxy that a project's file names, so that no key of ours goes there."""
-    effective = look.effective
-    if not look.is_projects(effective.wheres.get("proxy")):
-        return False
+def by_project(look: Look) -> tuple[str, Where] | None:
+    """By what a project's file says a key would go astray, so that none of ours goes out: a sentence, and where."""
+    effective, wheres = look.effective, look.effective.wheres
+    if look.is_projects(wheres.get("route")):
+        return "key_kept_from_route", wheres["route"]
+    if look.is_projects(wheres.get("key_env")) and any(_is_picked(look, one) for one in effective.credentials):
+        return "key_kept_of_project", wheres["key_env"]
     is_plain = not effective.url.strip().lower().startswith("https:")
-    return is_plain or look.is_projects(effective.wheres.get("certificates"))
+    if look.is_projects(wheres.get("proxy")) and (is_plain or look.is_projects(wheres.get("certificates"))):
+        return "key_kept_from_proxy", wheres["proxy"]
+    return None
+
+
+def _is_picked(look: Look, one: Credential) -> bool:
+    """Whether it is another of the user's secrets than the profile's key."""
+    return one.kind == "variable" and one.question in CREDENTIALS and one.value != look.world.key
 
 
 def first_profile(look: Look, found: str = "") -> Words:

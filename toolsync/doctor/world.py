@@ -81,6 +81,11 @@ class World:
         return frozenset(found for profile in self.profiles for found in _origins(profile))
 
     @cached_property
+    def own_origins(self) -> frozenset[str]:
+        """Those of the active profile's."""
+        return frozenset(_origins(self.profile)) if self.profile is not None else frozenset()
+
+    @cached_property
     def key(self) -> Secret | SecretError | None:
         """The profile's key, or why it cannot be had."""
         if self.profile is None:
@@ -145,8 +150,9 @@ class World:
 
     @property
     def _folder(self) -> Path:
-        project = self.session.places.project
-        return project if project.is_dir() else self.session.places.home
+        """Not the project's: by what lies there, a repository could have a say in what Python imports, say."""
+        home = self.session.places.home
+        return home if home.is_dir() else Path(home.anchor)
 
 
 def _origins(profile: Profile) -> list[str]:

@@ -9,7 +9,7 @@ from toolsync.address import origin
 from toolsync.doctor.diagnosis import Probed, is_blocked
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Credential, Effective, Finding
-from toolsync.doctor.unasked import is_by_project, is_unset
+from toolsync.doctor.unasked import by_project, is_unset
 from toolsync.errors import ProfileError
 from toolsync.masking import Secret
 from toolsync.value import frozen
@@ -59,7 +59,7 @@ def probes(told: Sequence[tuple[Look, Sequence[Finding]]], *, is_deep: bool) -> 
     from toolsync.probe.survey import Survey
 
     root = next(iter(looks.values())).world.session.places.root
-    answers = Survey(root, is_deep).of([_request(look) for look in looks.values()])
+    answers = Survey(root, is_deep).of([request_of(look) for look in looks.values()])
     return Probes({triple: Probed(one.way, one.inquiry) for triple, one in zip(looks, answers, strict=True)})
 
 
@@ -77,7 +77,7 @@ def _triple(effective: Effective) -> tuple[object, ...]:
     return *question, keys, headers, effective.network.towards(effective.url), waits
 
 
-def _request(look: Look) -> Request:
+def request_of(look: Look) -> Request:
     """The request as it is asked; the key goes to the user's own addresses only."""
     from toolsync.probe.request import Request
 
@@ -85,7 +85,8 @@ def _request(look: Look) -> Request:
     assert effective.dialect is not None  # noqa: S101  the caller looked
     keys = {one.header: one.value for one in effective.credentials if one.value is not None and _may_send(look, one)}
     is_known = bool(keys) or not effective.credentials  # without its key, the gateway would only ask for one
-    is_own = _is_profiles(look) and not is_by_project(look)
+    is_users = not look.is_projects(effective.wheres.get("base_url")) and by_project(look) is None
+    is_own = _is_profiles(look) and by_project(look) is None
     is_trusted = is_known and is_own
     headers = {
         name: value
@@ -106,7 +107,7 @@ def _request(look: Look) -> Request:
         query=effective.query if is_trusted else "",
         network=effective.network.towards(effective.url),
         is_trusted=is_trusted,
-        is_users=not look.is_projects(effective.wheres.get("base_url")) and not is_by_project(look),
+        is_users=is_users,
     )
 
 
@@ -116,8 +117,9 @@ def _may_send(look: Look, one: Credential) -> bool:
 
 
 def _is_profiles(look: Look) -> bool:
-    """Whether it asks an origin of the user's own profiles."""
+    """Whether it asks an origin of the user's own profiles; where a project's file says which, of the active one."""
+    is_projects = look.is_projects(look.effective.wheres.get("base_url"))
     try:
-        return origin(look.effective.base_url) in look.world.origins
+        return origin(look.effective.base_url) in (look.world.own_origins if is_projects else look.world.origins)
     except ProfileError:  # no address: that is what is wrong
         return False

@@ -165,7 +165,7 @@ def helper(look: Look) -> Iterator[Finding]:
         answer = look.found[question]
         path = command_path(look, answer) if answer.value else None
         command = Command.of(command_value(look, answer, path)) if path is not None else None
-        if command is None or command in seen or not may_run(look, answer):
+        if command is None or command in seen or not may_run(look, answer, command):
             continue
         seen.add(command)
         done = look.world.printed(command, look.users_environ)
