@@ -13,7 +13,8 @@ from toolsync.proxies import Proxies
 
 TOOLS = registry.tools(Path("/nonexistent"))
 CLAUDE, OLDER, CODEX, CLINE, EDITOR = "claude-code", "claude-code@2.1.112", "codex", "cline/cli", "cline/vscode"
-ALL = (CLAUDE, OLDER, CODEX, CLINE, EDITOR)
+VIBE = "mistral-vibe"
+ALL = (CLAUDE, OLDER, CODEX, CLINE, EDITOR, VIBE)
 URL = "http://gw.corp.example:8080/v1"
 
 
@@ -54,13 +55,13 @@ VARIABLES: Mapping[str, tuple[Mapping[str, str], Taken, Taken]] = {
     ),
     "all": (
         {"ALL_PROXY": "p"},
-        dict.fromkeys((CLAUDE, CODEX), "ALL_PROXY"),
-        dict.fromkeys((CLAUDE, CODEX), "ALL_PROXY"),
+        dict.fromkeys((CLAUDE, CODEX, VIBE), "ALL_PROXY"),
+        dict.fromkeys((CLAUDE, CODEX, VIBE), "ALL_PROXY"),
     ),
     "all, both spellings": (
         {"all_proxy": "p", "ALL_PROXY": "q"},
-        {CLAUDE: "all_proxy", CODEX: "ALL_PROXY"},
-        {CLAUDE: "all_proxy", CODEX: "ALL_PROXY"},
+        {CLAUDE: "all_proxy", CODEX: "ALL_PROXY", VIBE: "all_proxy"},
+        {CLAUDE: "all_proxy", CODEX: "ALL_PROXY", VIBE: "all_proxy"},
     ),
     "both spellings": (
         {"http_proxy": "p", "HTTP_PROXY": "q"},
@@ -75,7 +76,7 @@ VARIABLES: Mapping[str, tuple[Mapping[str, str], Taken, Taken]] = {
     "all beside one": (
         {"ALL_PROXY": "p", "HTTP_PROXY": "q"},
         dict.fromkeys(ALL, "HTTP_PROXY"),
-        {**dict.fromkeys((*BOTH, EDITOR), "HTTP_PROXY"), CODEX: "ALL_PROXY"},
+        {**dict.fromkeys((*BOTH, EDITOR), "HTTP_PROXY"), CODEX: "ALL_PROXY", VIBE: "ALL_PROXY"},
     ),
     "lower is empty": (
         {"http_proxy": "", "HTTP_PROXY": "q"},
@@ -84,7 +85,7 @@ VARIABLES: Mapping[str, tuple[Mapping[str, str], Taken, Taken]] = {
     ),
     "upper is empty": (
         {"HTTP_PROXY": "", "http_proxy": "q"},
-        dict.fromkeys((*BOTH, CLINE, EDITOR), "http_proxy"),
+        dict.fromkeys((*BOTH, CLINE, EDITOR, VIBE), "http_proxy"),
         dict.fromkeys((*BOTH, EDITOR), "http_proxy"),
     ),
 }
@@ -103,7 +104,7 @@ LISTS: Mapping[str, tuple[Mapping[str, str], Taken]] = {
         {**dict.fromkeys(ALL, "no_proxy"), **dict.fromkeys((OLDER, CODEX), "NO_PROXY")},
     ),
     "lower is empty": ({"NO_PROXY": "x", "no_proxy": ""}, dict.fromkeys((*BOTH, CODEX, CLINE), "NO_PROXY")),
-    "upper is empty": ({"NO_PROXY": "", "no_proxy": "x"}, dict.fromkeys((*BOTH, CLINE, EDITOR), "no_proxy")),
+    "upper is empty": ({"NO_PROXY": "", "no_proxy": "x"}, dict.fromkeys((*BOTH, CLINE, EDITOR, VIBE), "no_proxy")),
 }
 
 
@@ -119,33 +120,33 @@ SPARED: Mapping[tuple[str, str], Collection[str]] = {
     (NAME, "x, gw.corp.example"): ALL,
     (NAME, "x gw.corp.example"): (CLAUDE, OLDER, EDITOR),
     (NAME, ".corp.example"): ALL,
-    (NAME, "corp.example"): (CLAUDE, CODEX, CLINE, EDITOR),
+    (NAME, "corp.example"): (CLAUDE, CODEX, CLINE, EDITOR, VIBE),
     (NAME, "*.corp.example"): (CLAUDE, OLDER, EDITOR),
     (NAME, "rp.example"): (),
     (NAME, "gw.corp.*"): (),
     (NAME, "*"): ALL,
-    (NAME, "x,*"): (CLAUDE, OLDER, CODEX, CLINE),
-    (NAME, "gw.corp.example:8080"): (CLAUDE, OLDER, CLINE, EDITOR),
+    (NAME, "x,*"): (CLAUDE, OLDER, CODEX, CLINE, VIBE),
+    (NAME, "gw.corp.example:8080"): (CLAUDE, OLDER, CLINE, EDITOR, VIBE),
     (NAME, "gw.corp.example:1"): (),
-    (NAME, ".corp.example:8080"): (CLAUDE, OLDER, EDITOR),
-    (NAME, "corp.example:8080"): (CLAUDE, EDITOR),
+    (NAME, ".corp.example:8080"): (CLAUDE, OLDER, EDITOR, VIBE),
+    (NAME, "corp.example:8080"): (CLAUDE, EDITOR, VIBE),
     (APEX, ".corp.example"): (CLAUDE, CODEX, CLINE, EDITOR),
     (APEX, "*.corp.example"): (CLAUDE, EDITOR),
     (ADDRESS, "127.0.0.1"): ALL,
-    (ADDRESS, "127.0.0.0/8"): (CLAUDE, CODEX),
-    (ADDRESS, "127.0.0.1:8080"): (CLAUDE, OLDER, CLINE, EDITOR),
+    (ADDRESS, "127.0.0.0/8"): (CLAUDE, CODEX, VIBE),
+    (ADDRESS, "127.0.0.1:8080"): (CLAUDE, OLDER, CLINE, EDITOR, VIBE),
     (ADDRESS, ".local 127.0.0.1"): (CLAUDE, OLDER, EDITOR),
-    (ADDRESS, "*"): (CLAUDE, OLDER, CLINE, EDITOR),
-    (ADDRESS, ".0.0.1"): (OLDER, CLINE, EDITOR),
-    (ADDRESS, "0.0.1"): (CLINE, EDITOR),
+    (ADDRESS, "*"): (CLAUDE, OLDER, CLINE, EDITOR, VIBE),
+    (ADDRESS, ".0.0.1"): (OLDER, CLINE, EDITOR, VIBE),
+    (ADDRESS, "0.0.1"): (CLINE, EDITOR, VIBE),
     (ADDRESS, "127.*"): (),
     (ADDRESS, "*.0.0.1"): (OLDER, EDITOR),
     (ADDRESS, "localhost"): (),
-    (SIX, "::1"): (CLAUDE, CODEX),
-    (SIX, "[::1]"): (CLAUDE, OLDER, CLINE, EDITOR),
-    (SIX, "[::1]:8080"): (CLAUDE, OLDER, CLINE, EDITOR),
-    (SIX, "::/0"): (CLAUDE, CODEX),
-    (SIX, "*"): (CLAUDE, OLDER, CLINE, EDITOR),
+    (SIX, "::1"): (CLAUDE, CODEX, VIBE),
+    (SIX, "[::1]"): (CLAUDE, OLDER, CLINE, EDITOR, VIBE),
+    (SIX, "[::1]:8080"): (CLAUDE, OLDER, CLINE, EDITOR, VIBE),
+    (SIX, "::/0"): (CLAUDE, CODEX, VIBE),
+    (SIX, "*"): (CLAUDE, OLDER, CLINE, EDITOR, VIBE),
 }
 
 
