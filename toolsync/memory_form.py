@@ -10,12 +10,12 @@ from typing import Any
 from toolsync.document.splice import Splice
 from toolsync.remembered import FileMemory, KeptSplice, LayerMemory, Memory, Remembered, vault_entry
 
-VERSION = 5
+VERSION = 6
 """The form of `memory.json`; a newer one is never read, for what it means is not known here.
 
 Version 1 did not name keyring entries: they were called by the place of what they hold. Before version 3 nobody knew
 whose key a copy is, before version 4 of other programs' entries in the keyring, before version 5 which of the user's
-files were empty.
+files were empty, before version 6 which profile a tool without a copy was set to.
 """
 
 
@@ -25,7 +25,7 @@ def to_json(memory: Memory) -> dict[str, Any]:
         "version": VERSION,
         "key": memory.key.hex(),
         "profile": memory.profile,
-        "copies": dict(sorted(memory.copies.items())),
+        "applied": dict(sorted(memory.applied.items())),
         "files": {path: _file_to(memory.files[path]) for path in sorted(memory.files)},
         "entries": {name: _file_to(memory.entries[name]) for name in sorted(memory.entries)},
     }
@@ -69,7 +69,7 @@ def from_json(data: Mapping[str, Any]) -> Memory:
         profile=data["profile"],
         files={_real(path): _file_from(path, file) for path, file in data["files"].items()},
         entries={name: _file_from(name, file) for name, file in data.get("entries", {}).items()},
-        copies=data.get("copies", {}),
+        applied=data.get("applied", data.get("copies", {})),
     )
 
 

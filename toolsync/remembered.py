@@ -125,20 +125,27 @@ class Memory:
         key: 32 random bytes of this machine, for keyed hashes and fingerprints.
         profile: the profile applied last, or None.
         files: by real path, links followed.
-        copies: whose key it is that stands in a tool's own file, or in its entry: the profile, by tool.
+        applied: the profile that a tool was set to, by tool; what an earlier toolsync set is not in it.
         entries: other programs' entries in the keyring, by name, as documents of one value.
     """
 
     key: bytes
     profile: str | None = None
     files: Mapping[str, FileMemory] = field(default_factory=dict)
-    copies: Mapping[str, str] = field(default_factory=dict)
+    applied: Mapping[str, str] = field(default_factory=dict)
     entries: Mapping[str, FileMemory] = field(default_factory=dict)
 
     @property
     def everything(self) -> Mapping[str, FileMemory]:
         """Files and entries, by path or name."""
         return {**self.files, **self.entries}
+
+    @property
+    def copies(self) -> Mapping[str, str]:
+        """Whose key it is that stands in a tool's own file, or in its entry: the profile, by tool."""
+        layers = (layer for file in self.everything.values() for layer in file.layers if layer.holds_key)
+        holding = {layer.tool for layer in layers}
+        return {tool: profile for tool, profile in self.applied.items() if tool in holding}
 
     @property
     def vault_names(self) -> frozenset[str]:

@@ -51,14 +51,14 @@ def test_consent_goes_with_undo(two: Machine) -> None:
     assert two.toolsync(*APPLY, "--allow-plaintext").code == 0
     assert two.toolsync("undo", "--yes").code == 0
 
-    assert (two.toolsync(*APPLY).code, json.loads((two.state / "memory.json").read_text())["copies"]) == (2, {})
+    assert (two.toolsync(*APPLY).code, json.loads((two.state / "memory.json").read_text())["applied"]) == (2, {})
 
 
 def test_where_nobody_remembers_whose_key_a_copy_is_it_is_asked_once_more(two: Machine) -> None:
     assert two.toolsync(*APPLY, "--allow-plaintext").code == 0
     file = two.state / "memory.json"
     memory = json.loads(file.read_text()) | {"version": 2}
-    del memory["copies"]
+    del memory["applied"]
     file.write_text(json.dumps(memory))
 
     assert [two.toolsync(*APPLY, *more).code for more in ((), ("--allow-plaintext",), ())] == [2, 0, 0]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.acceptance.machine import ADDRESS, Machine
+from tests.keys import invented
 from toolsync.errors import NoKeyringError
+from toolsync.masking import Secret
 from toolsync.secret.vault import MemoryVault
 
 CODEX = ".codex/config.toml"
@@ -61,12 +63,46 @@ def test_a_tool_that_asks_for_a_profile_is_known_though_another_was_applied_sinc
     uses = machine.toolsync("key", "uses", "work", "--json").json["data"]["uses"]
     asking = {one["who"]: one["path"] for one in uses if one["kind"] == "helper"}
     assert asking == {"Claude Code": "toolsync key print work", "Codex CLI": "toolsync key print second"}
-    for old, new in (("work", "job"), ("second", "third")):
-        said = f"the tools that ask toolsync for the key of '{old}' get none until"
+    for old, new, apply in (
+        ("work", "job", "toolsync apply --tool claude-code"),
+        ("second", "third", "toolsync apply --profile third --tool codex"),
+    ):
+        said = f"the tools that ask toolsync for the key of '{old}' get none until `{apply}`"
         assert said in machine.toolsync("profile", "rename", old, new).out
         machine.toolsync("profile", "rename", new, old)
     for name in ("work", "second"):
         assert f"'{name}' is applied" in machine.toolsync("profile", "remove", name, "--yes").out
+
+
+def test_a_tool_that_reads_a_variable_stays_with_the_profile_that_it_was_set_to(machine: Machine) -> None:
+    """No file of such a tool names a profile: memory does."""
+    machine.write(CODEX, "")
+    machine.write(".claude/settings.json", "{}")
+    machine.vault.set("second", Secret(invented("second")))
+    machine.profile(
+        f'\n[profiles.second]\nbase_url = "{ADDRESS}"\nmodel = "m"\nkey = "keyring:second"\n'
+        '[profiles.second.tool.codex]\nkey_way = "env"\n'
+    )
+    assert machine.toolsync("apply", "-p", "second", "--tool", "codex", "--yes", "--no-ping").code == 0
+    assert machine.toolsync("apply", "--tool", "claude-code", "--yes", "--no-ping").code == 0
+    assert _using(machine, "second") == [("variable", "Codex CLI")]
+    assert _using(machine, "work") == [("helper", "Claude Code")]
+    assert "`toolsync apply` writes it." in machine.toolsync("use", "second").out
+    assert "'second' is applied" in machine.toolsync("profile", "remove", "second", "--yes").out
+
+
+def test_after_a_rename_a_tool_is_still_known_though_its_file_has_the_old_name(applied: Machine) -> None:
+    assert applied.toolsync("profile", "rename", "work", "job").code == 0
+    assert '"print", "work"' in applied.read(CODEX)
+    assert _using(applied, "job") == [("helper", "Codex CLI")]
+    assert "'job' is applied" in applied.toolsync("profile", "remove", "job", "--yes").out
+
+
+def _using(machine: Machine, profile: str) -> list[tuple[str, str]]:
+    """Who asks for a profile's key, or holds it."""
+    return [
+        (one["kind"], one["who"]) for one in machine.toolsync("key", "uses", profile, "--json").json["data"]["uses"]
+    ]
 
 
 def test_renaming_another_profile_needs_no_warning(machine: Machine) -> None:

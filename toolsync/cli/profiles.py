@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
@@ -41,7 +42,7 @@ def use(name: Name, json: Json = False) -> None:
 
     session = run.session()
     edited = command.use(session, name)
-    step = "" if command.is_applied(session, name) else " `toolsync apply` writes it."
+    step = "" if command.applied(session).keys() == {name} else " `toolsync apply` writes it."
     show(edited_result("profile use", name, edited, (Message("note", f"'{name}' is active.{step}"),)))
 
 
@@ -192,12 +193,14 @@ def profile_rename(old: Old, new: New, json: Json = False) -> None:
     from toolsync.commands.profiles import verbs as command
 
     session = run.session()
-    is_asked = old != new and command.is_asked(session, old)
+    applied = command.applied(session) if old != new else {}
     edited = command.rename(session, old, new)
     messages = [Message("note", f"'{old}' is now '{new}'.")]
-    if is_asked:
-        apply = "`toolsync apply`" if session.profiles().active == new else f"`toolsync apply --profile {new}`"
-        text = f"it is applied: the tools that ask toolsync for the key of '{old}' get none until {apply}"
+    if tools := applied.get(old):
+        profile = () if session.profiles().active == new else ("--profile", new)
+        named = () if applied.keys() == {old} else (word for tool in sorted(tools) for word in ("--tool", tool))
+        apply = shlex.join(("toolsync", "apply", *profile, *named))
+        text = f"it is applied: the tools that ask toolsync for the key of '{old}' get none until `{apply}`"
         messages.append(Message("warning", text))
     show(edited_result("profile rename", new, edited, tuple(messages)))
 
@@ -213,7 +216,7 @@ def profile_remove(name: Name, yes: Yes = False, json: Json = False) -> None:
     session = run.session()
     profiles = session.profiles()
     profiles.named(name)
-    lost = tuple(_lost(name, is_active=profiles.active == name, is_applied=command.is_asked(session, name)))
+    lost = tuple(_lost(name, is_active=profiles.active == name, is_applied=name in command.applied(session)))
     if session.is_interactive and not (yes or run.json):
         screen.stderr().show(render.message_lines(lost))
     ask(session, f"Remove profile '{name}'?", yes=yes)

@@ -91,8 +91,8 @@ def execute(session: Session, planned: Plan, options: Options) -> Result:
     stop_at_exposed(session, planned.files)
     pinged = ping_all(session, planned) if options.ping else ()
     _stop_at_failure(session, pinged, options)
-    memory = replace(planned.memory, profile=planned.profile.name, copies=_copies(planned, planned.profile.name))
-    if not planned.is_nothing or memory.copies != planned.memory.copies:
+    memory = replace(planned.memory, profile=planned.profile.name, applied=_applied(planned, planned.profile.name))
+    if not planned.is_nothing or memory.applied != planned.memory.applied:
         carry_out(session, planned, memory, Unturned(session) if _is_copied(planned) else None)
     untidy = forgetting.tidied(session)
     is_proof_due = options.ping or not planned.is_nothing
@@ -128,11 +128,11 @@ def _variables(session: Session, planned: Plan) -> Iterator[Message]:
         yield Message("note", f"${variable} is yours to set where the tool is started: `{line}`.", once)
 
 
-def _copies(planned: Plan, profile: str) -> dict[str, str]:
-    """Whose key stands in each tool's own file or entry, once the plan is carried out."""
-    layers = (layer for file in planned.everything if file.memory for layer in file.memory.layers if layer.holds_key)
+def _applied(planned: Plan, profile: str) -> dict[str, str]:
+    """The profile that each tool is set to, once the plan is carried out."""
+    layers = (layer for file in planned.everything if file.memory for layer in file.memory.layers)
     set_now = {tool.tool.name for tool in planned.tools}
-    return {**planned.memory.copies, **{layer.tool: profile for layer in layers if layer.tool in set_now}}
+    return {**planned.memory.applied, **{layer.tool: profile for layer in layers if layer.tool in set_now}}
 
 
 def described(session: Session, planned: Plan) -> dict[str, Any]:

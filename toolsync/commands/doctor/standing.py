@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from toolsync import registry
 from toolsync.commands.environment.variables import by_variable
-from toolsync.commands.keys.holders import applied
+from toolsync.commands.keys.holders import Holders
 from toolsync.doctor.checks import saying
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Finding, Where
@@ -113,8 +113,8 @@ def _of_key(look: Look, overlay: str) -> Iterator[KeyPath]:
 
 def _tools(look: Look, profile: Profile) -> tuple[str, ...]:
     """The tools that are set to the profile."""
-    known = registry.tools(look.world.session.config.parent)
-    return tuple(sorted(applied(look.world.memory, known).get(profile.name, ())))
+    known, names = registry.tools(look.world.session.config.parent), {one.name for one in look.world.profiles}
+    return tuple(sorted(Holders(look.world.memory, known, names).applied().get(profile.name, ())))
 
 
 def _variable(look: Look, profile: Profile) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from toolsync import disk, registry
@@ -16,6 +16,7 @@ from toolsync.registry import Known
 from toolsync.remembered import LayerMemory, Memory
 from toolsync.result import Message
 from toolsync.session import Session
+from toolsync.value import frozen
 
 
 def users(key: KeyRef, profiles: Iterable[Profile]) -> tuple[Profile, ...]:
@@ -23,22 +24,48 @@ def users(key: KeyRef, profiles: Iterable[Profile]) -> tuple[Profile, ...]:
     return tuple(one for one in profiles if any(used == key for _, used in references(one)))
 
 
-def applied(memory: Memory, known: Known) -> dict[str, tuple[str, ...]]:
-    """The tools that are applied, by profile."""
-    return _by_profile(memory, known, layers_of(memory))
+@frozen
+class Holders:
+    """Which tools are set to which profile: memory has the record, and a file has its own word.
 
+    Attributes:
+        memory: what was applied.
+        known: every tool.
+        names: the profiles that there are.
+    """
 
-def holders(memory: Memory, known: Known) -> dict[str, tuple[str, ...]]:
-    """The tools in whose own files, rows or entries a key was written, by the profile that it was written for."""
-    return _by_profile(memory, known, ((real, layer) for real, layer in layers_of(memory) if layer.holds_key))
+    memory: Memory
+    known: Known
+    names: Collection[str]
 
+    def applied(self) -> dict[str, tuple[str, ...]]:
+        """The tools that are applied, by profile."""
+        return self._by_profile(layers_of(self.memory))
 
-def _by_profile(memory: Memory, known: Known, layers: Iterable[tuple[str, LayerMemory]]) -> dict[str, tuple[str, ...]]:
-    found: dict[str, dict[str, None]] = {}
-    for real, layer in layers:
-        if layer.tool in known:
-            found.setdefault(profile_of(memory, known, real, layer), {})[layer.tool] = None
-    return {profile: tuple(tools) for profile, tools in found.items()}
+    def copied(self) -> dict[str, tuple[str, ...]]:
+        """The tools in whose own files, rows or entries a key was written, by the profile that it was written for."""
+        return self._by_profile((real, layer) for real, layer in layers_of(self.memory) if layer.holds_key)
+
+    def _by_profile(self, layers: Iterable[tuple[str, LayerMemory]]) -> dict[str, tuple[str, ...]]:
+        found: dict[str, dict[str, None]] = {}
+        for real, layer in layers:
+            if layer.tool in self.known:
+                found.setdefault(self.profile_of(real, layer), {})[layer.tool] = None
+        return {profile: tuple(tools) for profile, tools in found.items()}
+
+    def profile_of(self, real: str, layer: LayerMemory) -> str:
+        """The profile that a layer was laid for; "" where nobody knows.
+
+        A row says so by its name. A file's own command counts before the record, for it is what the tool runs; one that
+        names a profile which is called otherwise by now counts after it.
+        """
+        tool = self.known.get(layer.tool)
+        if tool is not None and tool.store:
+            return Address.parse(real).profile
+        asked = "" if layer.holds_key else _asked_for(real)
+        return (
+            asked if asked in self.names else self.memory.applied.get(layer.tool) or asked or self.memory.profile or ""
+        )
 
 
 def outdated(session: Session, key: KeyRef) -> Iterator[Message]:
@@ -48,7 +75,7 @@ def outdated(session: Session, key: KeyRef) -> Iterator[Message]:
         known, profiles = registry.tools(session.config.parent), session.profiles().profiles
     except ToolsyncError:  # other commands say so; the key is stored
         return
-    held = holders(memory, known)
+    held = Holders(memory, known, {one.name for one in profiles}).copied()
     for profile in users(key, profiles):
         titles = ", ".join(known[name].title for name in held.get(profile.name, ()))
         if titles:
@@ -65,7 +92,8 @@ def bereft(session: Session, key: KeyRef) -> Iterator[Message]:
         known, profiles = registry.tools(session.config.parent), session.profiles().profiles
     except ToolsyncError:  # as above
         return
-    held, set_now = holders(memory, known), applied(memory, known)
+    there = Holders(memory, known, {one.name for one in profiles})
+    held, set_now = there.copied(), there.applied()
     using = [profile.name for profile in users(key, profiles)]
     copies = {tool: None for name in using for tool in held.get(name, ())}
     others = {tool: None for name in using for tool in set_now.get(name, ()) if tool not in copies}
@@ -78,20 +106,6 @@ def bereft(session: Session, key: KeyRef) -> Iterator[Message]:
         yield Message(
             "warning", f"{titles}: set to ask for it", f"`toolsync undo {tools}` gives back what stood there."
         )
-
-
-def profile_of(memory: Memory, known: Known, real: str, layer: LayerMemory) -> str:
-    """The profile that a layer was laid for: a row says so by its name, and a file by the command that it holds."""
-    tool = known.get(layer.tool)
-    if tool is not None and tool.store:
-        return Address.parse(real).profile
-    asked = "" if layer.holds_key else _asked_for(real)
-    return asked or memory.copies.get(layer.tool) or memory.profile or ""
-
-
-def is_asked_for(memory: Memory, profile: str) -> bool:
-    """Whether a file that was applied asks for the key under this name, whichever profile was applied last."""
-    return any(_asked_for(real) == profile for real in memory.files)
 
 
 def _asked_for(real: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from toolsync import memory as memories
 from toolsync import registry
-from toolsync.commands.keys.holders import applied, holders, users
+from toolsync.commands.keys.holders import Holders, users
 from toolsync.commands.keys.stored import named
 from toolsync.commands.keys.stray import Stray, strays, unreached
 from toolsync.commands.keys.turning import Change
@@ -162,21 +162,22 @@ def _planned(session: Session, order: Order) -> Rotation:
     snapshot = memories.seen(memories.path_in(session.state))
     memory = memories.parsed(snapshot)
     known, profiles = registry.tools(session.config.parent), session.profiles()
-    held, set_now = holders(memory, known), applied(memory, known)
+    there = Holders(memory, known, profiles.names)
+    held, set_now = there.copied(), there.applied()
     asked_for = order.profile if order.profile in profiles.names else None
     in_use = {profiles.get(asked_for).name, memory.profile, *set_now}
     for name in profiles.missing.keys() & in_use:  # whose tools may have this key, and would be left on the old one
         raise profiles.missing[name]
     using = tuple(one for one in users(reference, profiles.profiles) if one.name in in_use)
     if old is not None and old != new:
-        _stop_at_strays(session, strays(session, memory, known, old, {one.name for one in using}), profiles)
+        _stop_at_strays(session, strays(session, there, old, {one.name for one in using}), profiles)
     files = _together([plan_apply(fresh, Wish(one.name, held[one.name])) for one in using if one.name in held])
     files = replace(files or Plan(None, (), (), {}, (), memory), memory_sha256=snapshot.sha256)
     deleted = tuple(file for file in files.everything if _is_deleted(file))
     files = _without(files, deleted)
     if old is not None and old != new:
         reached = {(file.path, change.tool) for file in (*files.everything, *deleted) for change in file.changes}
-        _stop_at_strays(session, unreached(session, memory, known, old, reached), profiles)
+        _stop_at_strays(session, unreached(session, there, old, reached), profiles)
     stop_at_exposed(fresh, files.files)
     stop_at_unwritable(files)
     wishes = (Wish(one.name, set_now.get(one.name, ())) for one in using)

@@ -11,7 +11,7 @@ from typing import Any
 from toolsync import memory as memories
 from toolsync import registry
 from toolsync.commands.describe import described_file, described_tool
-from toolsync.commands.keys.holders import applied
+from toolsync.commands.keys.holders import Holders
 from toolsync.commands.keys.notices import messages
 from toolsync.commands.keys.rotate import Rotation
 from toolsync.commands.keys.sending import sent
@@ -46,7 +46,8 @@ def execute(rotation: Rotation, *, ping: bool = True) -> Result:
     turn = _turned(rotation)
     rotation = replace(rotation, old=turn.old)  # another command may have put it there since it was planned
     memory = memories.read(memories.path_in(session.state))
-    set_now = {name: [known[tool] for tool in sorted(tools)] for name, tools in applied(memory, known).items()}
+    applied = Holders(memory, known, session.profiles().names).applied()
+    set_now = {name: [known[tool] for tool in sorted(tools)] for name, tools in applied.items()}
     owners = [profile for profile in rotation.profiles if profile.key == rotation.reference]
     after = tuple(
         one

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from toolsync import disk, document
-from toolsync.commands.keys.holders import layers_of, profile_of
+from toolsync.commands.keys.holders import Holders, layers_of
 from toolsync.document import Document
 from toolsync.document.keypath import parse as parse_path
 from toolsync.errors import ToolsyncError
@@ -36,43 +36,40 @@ class Stray:
     profile: str
 
 
-def strays(session: Session, memory: Memory, known: Known, key: Secret, using: Collection[str]) -> tuple[Stray, ...]:
+def strays(session: Session, there: Holders, key: Secret, using: Collection[str]) -> tuple[Stray, ...]:
     """The copies of `key` that were written for other profiles than `using`, or for tools without a template.
 
     Raises:
         SecretError: the keyring does not answer.
     """
-    here = _Here(session, memory, known, key)
+    here = _Here(session, there.memory, there.known, key)
     return tuple(
         Stray(layer.tool, real, profile)
-        for real, layer in layers_of(memory)
+        for real, layer in layers_of(there.memory)
         if layer.holds_key
-        and (profile := profile_of(memory, known, real, layer) if layer.tool in known else "") not in using
+        and (profile := there.profile_of(real, layer) if layer.tool in there.known else "") not in using
         and here.stands(real, layer)
     )
 
 
-def unreached(
-    session: Session, memory: Memory, known: Known, key: Secret, reached: Collection[tuple[str, str]]
-) -> tuple[Stray, ...]:
+def unreached(session: Session, there: Holders, key: Secret, reached: Collection[tuple[str, str]]) -> tuple[Stray, ...]:
     """The copies of `key` that a plan leaves as they are, though it is one for their profiles.
 
     That is a tool which the profile has switched off since, or which it no longer serves.
 
     Args:
         session: the machine.
-        memory: what is applied.
-        known: every tool.
+        there: what is applied.
         key: what is looked for.
         reached: the files, rows and entries that the plan changes, each with the tool for which it does.
 
     Raises:
         SecretError: the keyring does not answer.
     """
-    here = _Here(session, memory, known, key)
+    here = _Here(session, there.memory, there.known, key)
     return tuple(
         Stray(layer.tool, real, "")
-        for real, layer in layers_of(memory)
+        for real, layer in layers_of(there.memory)
         if layer.holds_key and (real, layer.tool) not in reached and here.stands(real, layer)
     )
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 from toolsync import disk, registry
 from toolsync import memory as memories
-from toolsync.commands.keys.holders import profile_of, users
+from toolsync.commands.keys.holders import Holders, users
 from toolsync.commands.keys.stored import uses
 from toolsync.commands.keys.stray import settings_now
 from toolsync.commands.leaks.leftover import leftovers
@@ -22,7 +22,6 @@ from toolsync.planning.fitting import ToolPlan, Wish, remembered_tools
 from toolsync.planning.plans import plan_ping
 from toolsync.planning.stores import Address
 from toolsync.profile import KeyRef, Profile
-from toolsync.registry import Known
 from toolsync.remembered import NOTHING, LayerMemory, Memory, Remembered, mark
 from toolsync.result import DONE, PROBLEM, Message, Result
 from toolsync.secret import former
@@ -58,17 +57,17 @@ def key_uses(session: Session, reference: KeyRef) -> Result:
     Raises:
         ProfileError, FileError, MemoryFileError: profiles or memory cannot be read.
     """
-    profiles = session.profiles().profiles
-    known, memory = registry.tools(session.config.parent), memories.read(memories.path_in(session.state))
+    profiles, memory = session.profiles(), memories.read(memories.path_in(session.state))
+    there = Holders(memory, registry.tools(session.config.parent), profiles.names)
     key, problem = _key(session, reference)
-    using = users(reference, profiles)
-    known_uses = list(_known_uses(session, using, known, memory, key))
+    using = users(reference, profiles.profiles)
+    known_uses = list(_known_uses(session, using, there, key))
     found = list(_found(session, memory, key, known_uses)) if key else []
     entries = former.noted(session.state) if reference.kind == "keyring" else {}
     kept = entries.get(reference.name)
     data = {
         "key": str(reference),
-        "profiles": [{"profile": name, "role": role} for name, role in uses(reference, profiles).items()],
+        "profiles": [{"profile": name, "role": role} for name, role in uses(reference, profiles.profiles).items()],
         "uses": [vars(one) for one in (*known_uses, *found)],
         "kept_until": kept.until if kept and kept.entry else None,
     }
@@ -83,14 +82,13 @@ def _key(session: Session, reference: KeyRef) -> tuple[Secret | None, tuple[Mess
         return None, (Message("problem", text, error.hint),)
 
 
-def _known_uses(
-    session: Session, using: tuple[Profile, ...], known: Known, memory: Memory, key: Secret | None
-) -> Iterator[Use]:
+def _known_uses(session: Session, using: tuple[Profile, ...], there: Holders, key: Secret | None) -> Iterator[Use]:
     """What toolsync set itself."""
+    memory, known = there.memory, there.known
     served = {profile.name: _served(session, profile, remembered_tools(memory)) for profile in using}
     for real, file in memory.files.items():
         for layer in file.layers:
-            tools = served.get(profile_of(memory, known, real, layer))
+            tools = served.get(there.profile_of(real, layer))
             if tools is None or layer.tool not in known:
                 continue
             place = Address.parse(real) if known[layer.tool].store else None
@@ -109,7 +107,7 @@ def _known_uses(
     for name, file in memory.entries.items():
         value = _value(session, name)
         for layer in file.layers if value else ():
-            if layer.tool in known and profile_of(memory, known, name, layer) in served:
+            if layer.tool in known and there.profile_of(name, layer) in served:
                 yield Use(
                     "entry" if key is None or value == key else "other key", known[layer.tool].title, printable(name)
                 )

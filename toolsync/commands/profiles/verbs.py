@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
 from toolsync import disk, gateways, registry, transaction
 from toolsync import memory as memories
-from toolsync.commands.keys.holders import is_asked_for
+from toolsync.commands.keys.holders import Holders
 from toolsync.commands.profiles.file import Edited, existing, saved
 from toolsync.document import KeyPath, Value, keypath
 from toolsync.errors import TemplateError, ToolsyncError, UsageError
@@ -20,7 +20,6 @@ from toolsync.profile.problem import advice
 from toolsync.profile.reader import read
 from toolsync.profile.rename import renamed
 from toolsync.profile.wording import one_line
-from toolsync.remembered import Memory
 from toolsync.result import Message
 from toolsync.secret.command import program
 from toolsync.session import Session
@@ -70,8 +69,8 @@ def use(session: Session, name: str) -> Edited:
 def rename(session: Session, old: str, new: str) -> Edited:
     """The file with a profile called otherwise; `active` follows, its key stays under the reference that it has.
 
-    So does what is remembered of copies of its key, and with it the consent to them; rows of CC Switch are called by
-    the profile, and stay what they are until it is applied again.
+    So does what is remembered of the tools that are set to it, and with it the consent to copies of its key; rows of CC
+    Switch are called by the profile, and stay what they are until it is applied again.
 
     Raises:
         ProfileError, FileError: as `use`; or `new` is taken.
@@ -86,8 +85,9 @@ def rename(session: Session, old: str, new: str) -> Edited:
 def _follow(session: Session, old: str, new: str) -> None:
     snapshot = memories.seen(memories.path_in(session.state))
     memory = memories.parsed(snapshot)
-    copies = {tool: new if name == old else name for tool, name in memory.copies.items()}
-    after = replace(memory, profile=new if memory.profile == old else memory.profile, copies=copies)
+    holders = Holders(memory, registry.tools(session.config.parent), {old, *session.profiles().names})
+    applied = {**memory.applied, **dict.fromkeys(holders.applied().get(old, ()), new)}
+    after = replace(memory, profile=new if memory.profile == old else memory.profile, applied=applied)
     if snapshot.raw is not None and after != memory:
         write = Write(disk.resolve(snapshot.path), snapshot.sha256, memories.dump(after), private=True)
         transaction.commit([write], state_dir=session.state)
@@ -103,23 +103,13 @@ def remove(session: Session, name: str) -> Edited:
     return saved(file, editor.removed(file.text, name, file.shown))
 
 
-def is_applied(session: Session, name: str) -> bool:
-    """Whether it is the profile that was applied last."""
-    memory = _remembered(session)
-    return memory is not None and memory.profile == name and bool(memory.files)
-
-
-def is_asked(session: Session, name: str) -> bool:
-    """Whether tools may ask for its key under this name; one of them may, though another was applied since."""
-    memory = _remembered(session)
-    return is_applied(session, name) or (memory is not None and is_asked_for(memory, name))
-
-
-def _remembered(session: Session) -> Memory | None:
+def applied(session: Session) -> Mapping[str, Collection[str]]:
+    """The tools that are set to each profile; none where that cannot be read."""
     try:
-        return memories.read(memories.path_in(session.state))
+        memory, known = memories.read(memories.path_in(session.state)), registry.tools(session.config.parent)
+        return Holders(memory, known, session.profiles().names).applied()
     except ToolsyncError:  # who mends it is told by the commands that need it
-        return None
+        return {}
 
 
 def doubts(session: Session, name: str) -> Iterator[Message]:

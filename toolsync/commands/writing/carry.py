@@ -46,7 +46,7 @@ def carry_out(session: Session, plan: Plan, memory: Memory, also: Alongside | No
     entries, plan = plan.entries, replace(plan, entries=())
     for files in before:
         plan = _carried(session, plan, files, plan.memory, None)
-    whole = replace(plan.memory, profile=memory.profile, copies=memory.copies)
+    whole = replace(plan.memory, profile=memory.profile, applied=memory.applied)
     _carried(session, replace(plan, entries=entries), rest, whole, also)
 
 
@@ -208,9 +208,8 @@ class _InTurn(Alongside):
 
 def _with_files(memory: Memory, files: Sequence[FilePlan], entries: Sequence[FilePlan] = ()) -> Memory:
     after = replace(memory, files=_with_plans(memory.files, files), entries=_with_plans(memory.entries, entries))
-    layers = (layer for file in after.everything.values() for layer in file.layers)
-    holders = {layer.tool for layer in layers if layer.holds_key}
-    return replace(after, copies={tool: name for tool, name in memory.copies.items() if tool in holders})
+    set_now = {layer.tool for file in after.everything.values() for layer in file.layers}
+    return replace(after, applied={tool: name for tool, name in memory.applied.items() if tool in set_now})
 
 
 def _with_plans(remembered: Mapping[str, FileMemory], planned: Sequence[FilePlan]) -> dict[str, FileMemory]:
