@@ -94,7 +94,8 @@ def test_a_tool_that_reads_a_variable_stays_with_the_profile_that_it_was_set_to(
 def test_after_a_rename_a_tool_is_still_known_though_its_file_has_the_old_name(applied: Machine) -> None:
     assert applied.toolsync("profile", "rename", "work", "job").code == 0
     assert '"print", "work"' in applied.read(CODEX)
-    assert _using(applied, "job") == [("helper", "Codex CLI")]
+    (use,) = applied.toolsync("key", "uses", "job", "--json").json["data"]["uses"]
+    assert (use["kind"], use["who"], use["path"]) == ("helper", "Codex CLI", "toolsync key print work")
     assert "'job' is applied" in applied.toolsync("profile", "remove", "job", "--yes").out
 
 

@@ -62,7 +62,7 @@ class Holders:
         tool = self.known.get(layer.tool)
         if tool is not None and tool.store:
             return Address.parse(real).profile
-        asked = "" if layer.holds_key else _asked_for(real)
+        asked = "" if layer.holds_key else asked_for(real)
         return (
             asked if asked in self.names else self.memory.applied.get(layer.tool) or asked or self.memory.profile or ""
         )
@@ -108,7 +108,7 @@ def bereft(session: Session, key: KeyRef) -> Iterator[Message]:
         )
 
 
-def _asked_for(real: str) -> str:
+def asked_for(real: str) -> str:
     """The one profile whose key a file asks for by our command; "" where it names none, or several."""
     path = Path(real)
     if not path.is_absolute():

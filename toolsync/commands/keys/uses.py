@@ -9,7 +9,7 @@ from typing import Literal
 
 from toolsync import disk, registry
 from toolsync import memory as memories
-from toolsync.commands.keys.holders import Holders, users
+from toolsync.commands.keys.holders import Holders, asked_for, users
 from toolsync.commands.keys.stored import uses
 from toolsync.commands.keys.stray import settings_now
 from toolsync.commands.leaks.leftover import leftovers
@@ -103,7 +103,8 @@ def _known_uses(session: Session, using: tuple[Profile, ...], there: Holders, ke
                 held = ((_kind(now, path, key, is_row=is_row), path) for path in paths)
                 yield from (Use(kind, title, where, path) for kind, path in held if kind)
             elif any(value.secret and value.after != NOTHING for value in layer.values) and layer.tool in tools:
-                yield from _asking(tools[layer.tool], where, place.app if place else "")
+                asked = "" if place else asked_for(real)
+                yield from _asking(tools[layer.tool], where, place.app if place else "", asked)
     for name, file in memory.entries.items():
         value = _value(session, name)
         for layer in file.layers if value else ():
@@ -155,15 +156,15 @@ def _is_key(value: Remembered, memory: Memory, key: Secret | None) -> bool:
     return key is not None and value.after == mark(key.reveal(), memory.key)
 
 
-def _asking(tool: ToolPlan | None, where: str, app: str) -> Iterator[Use]:
-    """How the key is asked for; by a row, as its app's own tool does."""
+def _asking(tool: ToolPlan | None, where: str, app: str, asked: str) -> Iterator[Use]:
+    """How the key is asked for, under which name; by a row, as its app's own tool does."""
     if tool is None:
         return
     names = dict.fromkeys(row.of for row in tool.tool.files if row.of in tool.of and row.app == app)
     for held in [tool.of[name] for name in names] if tool.of else [tool]:
         way = held.delivery.way if held.delivery else ""
         if way == "command" and held.profile:
-            yield Use("helper", tool.tool.title, where, f"toolsync key print {held.profile.name}")
+            yield Use("helper", tool.tool.title, where, f"toolsync key print {asked or held.profile.name}")
         if way == "env":
             yield Use("variable", tool.tool.title, where, f"${held.facts['key_variable'].value}")
 
