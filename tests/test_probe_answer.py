@@ -92,6 +92,13 @@ def test_a_redirect_is_never_followed() -> None:
         assert elsewhere.received == ()
 
 
+def test_a_redirect_to_what_is_no_address_is_one_and_nothing_is_advised_of_it() -> None:
+    with scripted(http(301, Location="https://[gw.example/v1/chat/completions?token=x")) as server:
+        came = ping(PingRequest("openai-chat", server.base_url, "m", KEY))
+    assert (came.outcome, came.cause, came.certainty) == ("redirect", "url_redirect", "sure")
+    assert came.hint == named("url_redirect").filled().remedy
+
+
 # Models that do not take a small limit, or not by this name.
 
 CHAT_OK = '{"object":"chat.completion","model":"m-2026","choices":[{"message":{"role":"assistant","content":null},"finish_reason":"length"}],"usage":{"prompt_tokens":3,"completion_tokens":256}}'

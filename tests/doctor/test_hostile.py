@@ -13,14 +13,16 @@ from itertools import repeat
 from pathlib import Path
 from urllib.parse import quote
 
+import httpx
 import pytest
 
 from tests.doctor.cases import Diagnosed, diagnosed, realised
 from tests.doctor.test_doctor_cases import leaks
 from tests.doctor.test_well import CHUNKS, KEY, Data, case, chat, events, ok
 from tests.scripted import scripted
+from toolsync.probe.classifier import Asked
 from toolsync.probe.network import LONGEST_BODY, Network, send
-from toolsync.probe.stream import listen
+from toolsync.probe.stream import fault, listen
 
 QUICK = Network(connect_seconds=0.5, read_seconds=0.3)
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
@@ -69,6 +71,30 @@ def test_what_is_packed_comes_out_as_it_was(encoding: str, body: bytes) -> None:
         assert send("GET", f"{server.base_url}/models", None, {}, Network()).body == BODY
 
 
+OTHERWISE = {
+    "Brotli around JSON": ("br", BODY),
+    "Zstandard around a stream": ("zstd", b"\ndata: {}\n\n"),
+    "gzip around JSON": ("gzip", BODY),
+    "gzip that is cut off": ("gzip", gzip.compress(BODY)[:8]),
+}
+
+
+@pytest.mark.parametrize(("encoding", "body"), OTHERWISE.values(), ids=OTHERWISE)
+def test_what_is_not_packed_as_it_says_is_said_to_be_so(encoding: str, body: bytes) -> None:
+    with scripted([_answer("200 OK", body, Content_Encoding=encoding.encode())]) as server:
+        with pytest.raises(httpx.DecodingError):
+            send("GET", f"{server.base_url}/models", None, {}, Network())
+        heard = listen(f"{server.base_url}/chat/completions", {}, {}, Network(), "openai-chat")
+    found = fault(heard, Asked(model="m", streams=True))
+    assert found is not None
+    assert found.cause == "encoding_mismatch"
+
+
+def test_nothing_that_is_packed_is_nothing() -> None:
+    with scripted([_answer("200 OK", gzip.compress(b""), Content_Encoding=b"gzip")]) as server:
+        assert send("GET", f"{server.base_url}/models", None, {}, Network()).body == b""
+
+
 DRIPPING = {"headers": [HEAD, *repeat(b"X-A: a\r\n", 100)], "comments": [HEAD, b"\r\n", *repeat(b": keep\n\n", 100)]}
 
 
@@ -112,7 +138,7 @@ ANSWERS = {
     "a number of many digits": (_answer("400 X", b'{"error": {"code": %s}}' % (b"9" * 5000)), 1),
     "headers that never end": (HEAD + b"X-A: a\r\n" * 30_000, 3),
     "a redirect into the file system": (_answer("302 X", b"", Location=b"file:///etc/passwd"), 1),
-    "a redirect to half a bracket": (_answer("302 X", b"", Location=b"http://[::1/"), 3),
+    "a redirect to half a bracket": (_answer("302 X", b"", Location=b"http://[::1/"), 1),
     "a type of no alphabet": (_answer("401 X", b"{}", Content_Type=b"\xff\xfe; charset=\xff"), 1),
     "a date of no calendar": (_answer("401 X", b"", Date=b"Mon, 99 Foo 99999 99:99:99 +9900"), 1),
     "a status of no class": (_answer("999 X", b""), 1),

@@ -155,6 +155,7 @@ ROWS = {
         lambda put: leads(f"https://new.example{put.path}"),
         *("url_redirect", "sure", {"address": "https://new.example/v1"}),
     ),
+    "all redirected to what is no address": Row(lambda _: leads("http://[::1/v1/models"), "url_redirect", "sure"),
     "the list redirected, the rest not there": Row(
         asked_and(NOTHING, listed=leads("https://new.example/v1/models")),
         *("url_redirect", "sure", {"address": "https://new.example/v1"}),

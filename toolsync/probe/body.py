@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+from codecs import getincrementaldecoder
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
@@ -14,7 +15,7 @@ from toolsync.masking import masked, printable
 from toolsync.probe.response import Response
 from toolsync.value import frozen
 
-Kind = Literal["empty", "packed", "page", "json", "stream", "text"]
+Kind = Literal["empty", "packed", "binary", "page", "json", "stream", "text"]
 
 _LONGEST_WORDS = 4000
 """Characters of a message that are looked at; those that gateways write are shorter, and patterns stay quick."""
@@ -24,8 +25,10 @@ _DEEPEST = 8
 _NOTHING = (b"", b"{}", b"[]", b"null", b'""')
 _MOST_LEVELS = 20
 """More are nobody's error messages, and each is held against every row."""
-_PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
-"""How gzip and Zstandard begin."""
+_GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+"""How they begin."""
+_CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+"""What no text holds; an escape stands in some."""
 
 
 @frozen
@@ -52,8 +55,10 @@ def kind(answer: Response) -> Kind:
     start = answer.body[:200].lstrip(b"\xef\xbb\xbf \r\n\t")
     if answer.body.strip() in _NOTHING:
         return "empty"
-    if answer.body.startswith(_PACKED):
+    if _is_packed(answer):
         return "packed"
+    if _is_binary(answer):
+        return "binary"
     if is_page(answer):
         return "page"
     if isinstance(answer.json, Mapping | list):
@@ -63,8 +68,28 @@ def kind(answer: Response) -> Kind:
     return "text"
 
 
+def _is_packed(answer: Response) -> bool:
+    """Whether it is packed, and does not say so; of Zstandard, which we cannot unpack, it may have."""
+    is_said = "zstd" in answer.headers.get("content-encoding", "").lower()
+    return answer.body.startswith(_GZIP) or (answer.body.startswith(_ZSTD) and not is_said)
+
+
+def _is_binary(answer: Response) -> bool:
+    """Whether it is nothing that anybody reads: Brotli has no signature."""
+    start = answer.body[:1000]
+    if not _CONTROLS.search(start) or answer.json is not None:  # UTF-16 has zeros
+        return False
+    try:
+        getincrementaldecoder("utf-8")().decode(start)  # which minds no letter that is cut off
+    except UnicodeDecodeError:
+        return True
+    return False
+
+
 def is_page(answer: Response) -> bool:
     """Whether the answer is a web page, whatever its status."""
+    if _is_binary(answer):
+        return False
     start = answer.body[:200].lstrip(b"\xef\xbb\xbf \r\n\t").lower()
     return "html" in answer.headers.get("content-type", "") or start.startswith((b"<!doctype html", b"<html"))
 
@@ -102,7 +127,7 @@ def _found(answer: Response) -> Iterator[Level]:
         yield from (level for data in events(answer) if _is_error_event(data) for level in _levels(data, _DEEPEST))
     elif sort == "page":
         yield Level(title(answer))
-    elif _is_text(answer):
+    elif sort == "text" and _is_text(answer):
         yield from _in_text(answer.text[: _LONGEST_WORDS * 4], _DEEPEST)
 
 

@@ -139,7 +139,7 @@ def _sent(
         read = _read(answer)
     return Response(
         status=answer.status_code,
-        headers={name.lower(): value for name, value in answer.headers.items()},
+        headers=headers_of(answer),
         body=read,
         elapsed_ms=round(answer.elapsed.total_seconds() * 1000),
     )
@@ -160,7 +160,22 @@ def client(url: str, network: Network) -> httpx.Client:
         proxy=network.proxy_for(url),
         verify=trust(url, network),
         timeout=httpx.Timeout(network.read_seconds, connect=network.connect_seconds),
+        event_hooks={"response": [_put_aside]},
     )
+
+
+def _put_aside(answer: httpx.Response) -> None:
+    """Keep from httpx where a redirect leads: it parses that though it is not to follow, and fails where it cannot."""
+    if "location" in answer.headers:
+        answer.extensions["location"] = answer.headers.pop("location")
+
+
+def headers_of(answer: httpx.Response) -> dict[str, str]:
+    """An answer's headers by lower-case name, where a redirect leads among them."""
+    found = {name.lower(): value for name, value in answer.headers.items()}
+    if "location" in answer.extensions:
+        found["location"] = answer.extensions["location"]
+    return found
 
 
 def trust(url: str, network: Network) -> ssl.SSLContext:

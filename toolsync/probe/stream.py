@@ -15,7 +15,7 @@ from toolsync.causes import Certainty
 from toolsync.deadline import answered
 from toolsync.probe.classifier import Asked, read
 from toolsync.probe.dialect import is_last, reply, speaks
-from toolsync.probe.network import Network, asking, client
+from toolsync.probe.network import Network, asking, client, headers_of
 from toolsync.probe.response import Response
 from toolsync.probe.unpacking import unpacked
 from toolsync.sentence import Text, say
@@ -109,7 +109,7 @@ def listen(
     def read() -> bool:
         """Read to the end, or to where it is enough; whether we left."""
         with client(url, network) as one, one.stream("POST", url, json=body, headers=headers) as answer:
-            heard.begins(answer.status_code, {name.lower(): value for name, value in answer.headers.items()})
+            heard.begins(answer.status_code, headers_of(answer))
             for chunk in unpacked(answer, _LONGEST):
                 heard.takes(chunk)
                 if heard.is_enough or heard.since() > network.read_seconds * 1000:

@@ -6,8 +6,9 @@ import re
 from typing import Literal
 from urllib.parse import urljoin, urlsplit
 
-from toolsync.address import PATHS
+from toolsync.address import PATHS, normal
 from toolsync.causes import Certainty
+from toolsync.errors import ProfileError
 from toolsync.probe.body import is_page, shown
 from toolsync.probe.classifier import Asked, Reading, read
 from toolsync.probe.response import Response
@@ -111,11 +112,12 @@ def _hint(reading: Reading, answer: Response, asked: Asked) -> Text:
 
 
 def location(answer: Response, url: str) -> str:
-    """The whole address that a redirect points to, fit to be shown; "" where it points nowhere."""
+    """Where a redirect points to, whole where that is an address, fit to be shown; "" where it does not say."""
+    stated = answer.headers.get("location", "")
     try:
-        return shown_address(urljoin(url, answer.headers.get("location", "") or "//["))
+        return shown_address(urljoin(url, stated)) if stated else ""
     except ValueError:  # half a bracket
-        return ""
+        return shown_address(stated)
 
 
 def target(answer: Response, asked: Asked) -> str:
@@ -123,4 +125,11 @@ def target(answer: Response, asked: Asked) -> str:
     place = location(answer, asked.url)
     endings = (PATHS[asked.dialect], "/v1/models" if asked.dialect == "anthropic-messages" else "/models")
     bases = [place.removesuffix(ending) for ending in endings if place.endswith(ending)]
-    return bases[0] if bases and bases[0].startswith("http") else ""
+    return bases[0] if bases and _is_address(bases[0]) else ""
+
+
+def _is_address(text: str) -> bool:
+    try:
+        return bool(normal(text))
+    except ProfileError:
+        return False
