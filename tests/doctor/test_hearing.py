@@ -22,11 +22,14 @@ from tests.doctor.test_well import (
     ok,
     response,
 )
+from tests.scripted import scripted
 from toolsync.address import Dialect
 from toolsync.probe.candidates import candidates
 from toolsync.probe.classifier import Asked
+from toolsync.probe.network import Network
 from toolsync.probe.response import Response
-from toolsync.probe.stream import Stream, buffered, fault, is_burst
+from toolsync.probe.stream import Stream, buffered, fault, is_burst, listen
+from toolsync.probe.watch import Watch
 
 BODY = b'data: {"choices": [{"index": 0, "delta": {"content": "po"}, "finish_reason": null}]}\n\n'
 ANSWER = Response(200, {"content-type": "text/event-stream"}, BODY, 10)
@@ -70,20 +73,37 @@ def test_what_is_wrong_with_a_stream(stream: Stream, expected: str) -> None:
     assert (found.cause if found else "") == expected
 
 
-BURSTS: dict[str, tuple[tuple[int, ...], int | None, bool]] = {
-    "one event": ((900,), 100, False),
-    "events as they are made": ((500, 700, 900), 100, False),
-    "at once, and fast": ((100, 101, 102), 100, False),
-    "at once, as late as the whole answer": ((900, 901, 902), 850, False),
-    "at once, and far later than the whole answer": ((1500, 1501, 1502), 300, True),
-    "many at once, and nothing to compare with": (tuple(range(900, 914)), None, True),
+BURSTS: dict[str, tuple[tuple[int, ...], int, int | None, bool]] = {
+    "one event": ((900,), 890, 100, False),
+    "events as they are made": ((500, 700, 900), 490, 100, False),
+    "at once, and fast": ((100, 101, 102), 90, 100, False),
+    "at once, as late as the whole answer": ((900, 901, 902), 890, 850, False),
+    "at once, and far later than the whole answer": ((1500, 1501, 1502), 1490, 300, True),
+    "many at once, and nothing to compare with": (tuple(range(900, 914)), 890, None, True),
+    "many at once, when we came to": (tuple(range(900, 914)), 200, None, False),
+    "many at once, and we were held up a little": (tuple(range(900, 914)), 780, None, True),
+    "far later than the whole answer, when we came to": ((1500, 1501, 1502), 900, 300, False),
 }
 
 
-@pytest.mark.parametrize(("when", "answered_ms", "expected"), BURSTS.values(), ids=BURSTS)
-def test_what_was_held_back(when: tuple[int, ...], answered_ms: int | None, expected: bool) -> None:
-    stream = Stream(ANSWER, 5, when, when[-1], is_ended=True)
+@pytest.mark.parametrize(("when", "quiet_ms", "answered_ms", "expected"), BURSTS.values(), ids=BURSTS)
+def test_what_was_held_back(when: tuple[int, ...], quiet_ms: int, answered_ms: int | None, expected: bool) -> None:
+    stream = Stream(ANSWER, 5, when, when[-1], is_ended=True, quiet_ms=quiet_ms)
     assert (is_burst(stream) and buffered(stream, answered_ms) is not None) is expected
+
+
+def test_a_tick_that_is_late_says_nothing_of_what_came() -> None:
+    watch = Watch()
+    for before, now, quiet in ((1.0, 1.02, 1.0), (1.02, 1.06, 1.02), (1.06, 1.6, 1.02), (1.6, 1.62, 1.6)):
+        watch.ticks(before, now)
+        assert watch.quiet == quiet
+
+
+def test_who_was_held_up_from_the_start_has_seen_no_silence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Watch, "ticks", lambda *_: None)
+    with scripted([b"HTTP/1.1 200 OK\r\n\r\n" + BODY]) as server:
+        heard = listen(f"{server.base_url}/chat/completions", {}, {}, Network(), "openai-chat")
+    assert (len(heard.events_ms), heard.quiet_ms) == (1, 0)
 
 
 @dataclass

@@ -80,6 +80,28 @@ def test_who_waits_long_enough_is_answered(monkeypatch: pytest.MonkeyPatch, came
     assert heard(monkeypatch, came, [of], 5.0).cause == ""
 
 
+def at_once(first_ms: int, count: int) -> Stream:
+    """So many events that came together, after a wait."""
+    return Stream(ANSWER, 10, (first_ms,) * count, first_ms + 1, is_ended=True, spoke_ms=first_ms, quiet_ms=first_ms)
+
+
+BURSTS = {
+    "few, and soon": (at_once(900, 3), ["models", "stream", "question"], []),
+    "few, after a long wait: that is not gone through again": (at_once(36_000, 3), ["models", "stream"], []),
+    "many: they say it by themselves": (at_once(900, 14), ["models", "stream"], ["stream_buffered"]),
+    "many, after a long wait": (at_once(36_000, 14), ["models", "stream"], ["stream_buffered"]),
+}
+
+
+@pytest.mark.parametrize(("came", "asked", "notes"), BURSTS.values(), ids=BURSTS)
+def test_what_came_at_once_is_compared_only_where_that_tells_something_and_is_soon_done(
+    monkeypatch: pytest.MonkeyPatch, came: Stream, asked: list[str], notes: list[str]
+) -> None:
+    found = heard(monkeypatch, came, ["first"], 600)
+    assert [exchange.what for exchange in found.exchanges] == asked
+    assert (found.cause, [note[0] for note in found.notes]) == ("", notes)
+
+
 def test_each_tool_says_what_its_limit_holds_for(tmp_path: Path) -> None:
     tools = registry.tools(tmp_path)
     said = {name: tools[name].request.timeout_of for name in ("claude-code", "codex", "cline")}

@@ -18,6 +18,7 @@ from toolsync.probe.dialect import is_last, reply, speaks
 from toolsync.probe.network import Network, asking, client, headers_of
 from toolsync.probe.response import Response
 from toolsync.probe.unpacking import unpacked
+from toolsync.probe.watch import Watch
 from toolsync.sentence import Text, say
 from toolsync.value import frozen
 
@@ -29,6 +30,9 @@ _LAST_SECONDS = 1.0
 
 _BUFFERED_WAIT_MS = 400
 """A shorter wait before everything comes at once shows nothing: a fast server may just be done."""
+
+_UNSEEN_MS = 150
+"""Who was held up for longer may have missed how they came one by one."""
 
 _STALLED_MS = 5_000
 """So long a silence before the end is more than a break."""
@@ -46,6 +50,7 @@ class Stream:
         headers_ms: when the headers came, from the sending on.
         events_ms: when each event that carries data came.
         spoke_ms: when the first event came that says something: until then a model may think, however long.
+        quiet_ms: until when nothing had come, as far as we were awake to see it.
         total_ms: when it ended, or we stopped.
         is_ended: whether its last event came, as the dialect says which that is.
         is_left: whether we stopped listening, for it was enough.
@@ -60,6 +65,7 @@ class Stream:
     is_left: bool = False
     fault: Exception | None = None
     spoke_ms: int | None = None
+    quiet_ms: int = 0
 
     @property
     def first_ms(self) -> int | None:
@@ -104,7 +110,8 @@ def listen(
     """Ask for a stream and read it to its end, or to the network's patience. Raises nothing."""
     import httpx
 
-    heard = _Heard(dialect)
+    watch = Watch()
+    heard = _Heard(dialect, watch)
 
     def read() -> bool:
         """Read to the end, or to where it is enough; whether we left."""
@@ -118,7 +125,7 @@ def listen(
 
     try:  # httpx limits each wait by itself: headers that drip would hold us long
         seconds = network.connect_seconds + network.read_seconds + _LAST_SECONDS
-        with waiting.on(lambda: asking(url, body), seconds):
+        with waiting.on(lambda: asking(url, body), seconds), watch:
             is_left = answered(read, seconds)
     except TimeoutError:
         return replace(heard.stream, fault=httpx.ReadTimeout("the answer did not end in time"))
@@ -130,6 +137,7 @@ def listen(
 @dataclass
 class _Heard:
     dialect: Dialect
+    _watch: Watch
     _started: float = field(default_factory=time.perf_counter)
     _status: int | None = None
     _headers: dict[str, str] = field(default_factory=dict)
@@ -139,6 +147,7 @@ class _Heard:
     _events_ms: list[int] = field(default_factory=list)
     _is_ended: bool = False
     _spoke_ms: int | None = None
+    _quiet_ms: int = 0
 
     def since(self) -> int:
         return round((time.perf_counter() - self._started) * 1000)
@@ -154,6 +163,8 @@ class _Heard:
         """Note the events that the chunk completes, all of one moment."""
         self._body += chunk
         now = self.since()
+        if not self._events_ms:
+            self._quiet_ms = round((self._watch.quiet - self._started) * 1000)
         *whole, _ = bytes(self._body[self._parsed :]).split(b"\n")
         for line in whole:
             self._parsed += len(line) + 1
@@ -178,7 +189,8 @@ class _Heard:
             return Stream(None, total_ms=self.since())
         answer = Response(self._status, self._headers, bytes(self._body), self.since())
         events_ms = tuple(self._events_ms)
-        return Stream(answer, self._headers_ms, events_ms, self.since(), self._is_ended, spoke_ms=self._spoke_ms)
+        came = Stream(answer, self._headers_ms, events_ms, self.since(), self._is_ended)
+        return replace(came, spoke_ms=self._spoke_ms, quiet_ms=self._quiet_ms)
 
 
 def fault(stream: Stream, asked: Asked) -> Fault | None:
@@ -245,11 +257,17 @@ def _broken(stream: Stream) -> Fault:
 
 
 def is_burst(stream: Stream) -> bool:
-    """Whether everything came at once, after a wait."""
+    """Whether everything came at once, after a wait in which we were there to see that nothing came."""
     if len(stream.events_ms) < 2:  # noqa: PLR2004  one event is no stream
         return False
     first, last = stream.events_ms[0], stream.events_ms[-1]
-    return first >= _BUFFERED_WAIT_MS and last - first <= max(30, first // 20)
+    is_seen = last - stream.quiet_ms <= max(_UNSEEN_MS, first // 4)
+    return first >= _BUFFERED_WAIT_MS and last - first <= max(30, first // 20) and is_seen
+
+
+def is_plain(stream: Stream) -> bool:
+    """Whether a burst shows by itself that it was held back, so that nothing need be asked to compare it with."""
+    return len(stream.events_ms) >= _TOKENS_THAT_TAKE_TIME
 
 
 def buffered(stream: Stream, answered_ms: int | None) -> Fault | None:
@@ -261,7 +279,7 @@ def buffered(stream: Stream, answered_ms: int | None) -> Fault | None:
     """
     first, last, count = stream.events_ms[0], stream.events_ms[-1], len(stream.events_ms)
     is_later = answered_ms is not None and first > 2 * answered_ms + 300
-    if not is_later and count < _TOKENS_THAT_TAKE_TIME:
+    if not is_later and not is_plain(stream):
         return None
     said = say("stream_burst", count=str(count), span=str(last - first), wait=str(first))
     return Fault("stream_buffered", "likely", said)

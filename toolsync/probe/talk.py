@@ -31,6 +31,8 @@ MOST_BILLABLE = 2
 
 _QUIET_SECONDS = 5.0
 """A list that takes longer is waited for while the tool's own request is made."""
+_QUICK_MS = 10_000
+"""What comes later is not asked for twice only to be compared."""
 _PATIENCE_SECONDS = 15.0
 _MOST_PATIENCE_SECONDS = 60.0
 """However long a tool waits: who asks doctor sits there."""
@@ -159,10 +161,14 @@ class Talk:
         return self.listened() if self.may(is_billable=True) else None
 
     def compared(self) -> streams.Fault | None:
-        """Whether a stream that came all at once was held back on its way: the same is asked without a stream."""
+        """Whether a stream that came all at once was held back on its way: if need be, the same is asked without one.
+
+        Of a gateway that is slow it is not: who waited for the first answer is not to wait for as long again.
+        """
         if self._heard is None or not streams.is_burst(self._heard):
             return None
-        answered = self.ask() if self.may(is_billable=True) else None
+        is_needed = not streams.is_plain(self._heard) and (self._heard.first_ms or 0) <= _QUICK_MS
+        answered = self.ask() if is_needed and self.may(is_billable=True) else None
         return streams.buffered(self._heard, answered.elapsed_ms if answered and answered.is_ok else None)
 
     def listened(self, what: What = "stream", *, text: str = "", more: Mapping[str, str] | None = None) -> Exchange:
