@@ -91,8 +91,9 @@ def test_it_looks_where_every_other_command_looks() -> None:
 
 
 @pytest.mark.parametrize("words", [(), ("work",)], ids=["the active profile", "a profile by name"])
-def test_a_key_is_one_line(tmp_path: Path, words: tuple[str, ...]) -> None:
-    printed = key_print(profile_file(tmp_path, "env:API_KEY"), *words, environ={"API_KEY": KEY})
+@pytest.mark.parametrize("variable", ["API_KEY", "TOOLSYNC_API_KEY"])  # the second is no setting of ours
+def test_a_key_is_one_line(tmp_path: Path, words: tuple[str, ...], variable: str) -> None:
+    printed = key_print(profile_file(tmp_path, f"env:{variable}"), *words, environ={variable: KEY})
     assert (printed.returncode, printed.stdout, printed.stderr) == (0, f"{KEY}\n", "")
 
 

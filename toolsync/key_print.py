@@ -90,9 +90,10 @@ def _key(request: Request, *, is_isolated: bool) -> Secret:
     shown = _shown(path, home)
     name, table = _table(_read(path, shown), request.profile, shown)
     text = _reference(name, table if "key" in table else _shared(path, home, name, table), shown)
-    dropped = ("PYTHON", "TOOLSYNC_") if is_isolated else ()
-    environ = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
-    return resolve(KeyRef.parse(text), _vault, environ)
+    reference, dropped = KeyRef.parse(text), ("PYTHON", "TOOLSYNC_") if is_isolated else ()
+    own = reference.name if reference.kind == "env" else ""  # named by the profile, and no setting of ours
+    environ = {name: value for name, value in os.environ.items() if name == own or not name.startswith(dropped)}
+    return resolve(reference, _vault, environ)
 
 
 def _vault() -> Vault:

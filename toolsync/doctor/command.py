@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Sequence
 
@@ -24,3 +25,21 @@ def commands(first: Words, *then: Words) -> Fix:
 def applied(*tools: str) -> Words:
     """`apply` for these tools alone."""
     return ("apply", *(word for tool in sorted({*tools}) for word in ("--tool", tool)))
+
+
+def words_for(profile: str, tool: str, words: Words) -> Words:
+    """The command line for a tool that was set to `profile`; `apply` has to name what is not active."""
+    if words[:1] != ("apply",) or "--profile" in words:
+        return words
+    return (*words, *(() if "--tool" in words else ("--tool", tool)), "--profile", profile)
+
+
+def text_for(profile: str, tool: str, told: str) -> str:
+    """The same of every command line that a sentence names."""
+    told = _APPLY.sub(lambda match: spelled(words_for(profile, tool, tuple(match[1].split()))), told)
+    return _BY_ACTIVE.sub(rf"\g<0> --profile {profile}", _OF_ACTIVE.sub(rf"\g<0> {profile}", told))
+
+
+_APPLY = re.compile(r"toolsync (apply(?: --?[a-z][a-z-]*(?: [A-Za-z0-9._-]+)?)*)")
+_BY_ACTIVE = re.compile(r"toolsync (?:exec|env)(?! --profile)(?=[ `])")
+_OF_ACTIVE = re.compile(r"toolsync (?:profile edit(?= --set|`)|profile show(?=`)|key rotate(?=`))")

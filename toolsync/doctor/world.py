@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -37,16 +38,30 @@ class World:
         profile: the profile that the tools are to have; None where there is none.
         profiles: every profile of the user's own: a key goes to their addresses only.
         fault: why the profile that is meant cannot be read; None where it can, and where there is none.
+        is_aside: whether the profile is another than the active one, so that commands have to name it.
     """
 
     session: Session
     profile: Profile | None = None
     profiles: Sequence[Profile] = ()
     fault: ProfileError | None = None
+    is_aside: bool = False
 
     def __post_init__(self) -> None:
         self._printed: dict[tuple[str, ...], Printed] = {}
         self._versions: dict[str, str] = {}
+
+    def of(self, tool: str) -> World:
+        """The same for one tool: what was set to another profile than the active one is held against that."""
+        name = self.memory.applied.get(tool)
+        profile = next((one for one in self.profiles if one.name == name), None)
+        if profile is None or profile == self.profile:
+            return self
+        other = copy(self)
+        other.profile, other.fault, other.is_aside = profile, None, True
+        for known in _OF_PROFILE & vars(other).keys():
+            delattr(other, known)
+        return other
 
     @cached_property
     def memory(self) -> Memory:
@@ -153,6 +168,10 @@ class World:
         """Not the project's: by what lies there, a repository could have a say in what Python imports, say."""
         home = self.session.places.home
         return home if home.is_dir() else Path(home.anchor)
+
+
+_OF_PROFILE = frozenset({"own_origins", "key", "_gateway"})
+"""What is found out once for each profile."""
 
 
 def _origins(profile: Profile) -> list[str]:

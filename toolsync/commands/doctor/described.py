@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolsync.causes import Language, named
 from toolsync.doctor.checks import saying
+from toolsync.doctor.command import Words, text_for, words_for
 from toolsync.doctor.diagnosis import Probed, came, is_open
 from toolsync.doctor.layers import Standing
 from toolsync.doctor.look import Look
@@ -54,7 +55,7 @@ def program(
         "answered": _answered(effective, exchanges),
         "asked": [_open(tell(line, language)) for line in _evidence(probed)],
         "unknown": [_open(tell(line, language)) for line in (*why(look, one), *(fix.why if fix else ()))],
-        **_way_out(fix, language),
+        **_way_out(fix, language, look),
         "layers": [_layer(standing, session) for standing in look.standings()],
         "client": _proven(proof, look, language) if proof is not None else None,
     }
@@ -86,13 +87,24 @@ def _mends(look: Look) -> Mends:
     return lambda finding, remedy: mending().of(finding, remedy)
 
 
-def _way_out(fix: Fix | None, language: Language) -> dict[str, Any]:
+def _way_out(fix: Fix | None, language: Language, look: Look) -> dict[str, Any]:
     """What mends it, for people and as commands; where there is no command, for people alone."""
-    return {
-        "fix": tell(fix.text, language) if fix is not None else "",
-        "command": list(fix.argv) if fix is not None else [],
-        "then": [list(words) for words in fix.then] if fix is not None else [],
-    }
+    if fix is None:
+        return {"fix": "", "command": [], "then": []}
+    first, *then = (list(_named(words, look)) for words in (fix.argv, *fix.then))
+    return {"fix": _told(tell(fix.text, language), look), "command": first, "then": then}
+
+
+def _named(words: Words, look: Look) -> Words:
+    """The command line, for the profile that the tool is held against."""
+    profile = look.world.profile
+    return words_for(profile.name, look.tool.name, words) if profile is not None and look.world.is_aside else words
+
+
+def _told(said: str, look: Look) -> str:
+    """The same of a sentence."""
+    profile = look.world.profile
+    return text_for(profile.name, look.tool.name, said) if profile is not None and look.world.is_aside else said
 
 
 def _proven(proof: Proof, look: Look, language: Language) -> dict[str, Any]:
@@ -149,8 +161,8 @@ def _finding(look: Look, finding: Finding, mends: Mends, language: Language) -> 
         "meaning": cause.meaning,
         "evidence": list(dict.fromkeys(_open(tell(line, language)) for line in evidence)),
         "where": _where(finding.where, look) if finding.where is not None else None,
-        "remedy": cause.remedy,
-        **_way_out(fix, language),
+        "remedy": _told(cause.remedy, look),
+        **_way_out(fix, language, look),
     }
 
 

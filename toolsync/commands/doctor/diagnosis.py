@@ -11,6 +11,7 @@ from toolsync.causes import Language
 from toolsync.commands.doctor import described
 from toolsync.commands.doctor.probing import Probes, probes
 from toolsync.doctor.checks import findings
+from toolsync.doctor.command import applied, spelled
 from toolsync.doctor.diagnosis import diagnosis, is_blocked
 from toolsync.doctor.look import Look, here, looks
 from toolsync.doctor.model import Diagnosis, Finding, State
@@ -63,7 +64,7 @@ def doctor(session: Session, options: Options) -> Result:
     known = registry.tools(session.config.parent)
     world = _world(session)
     chosen = _chosen(world, known, options)
-    seen = [look for tool in chosen for look in here(tuple(looks(world, tool)))]
+    seen = [look for tool in chosen for look in here(tuple(looks(world.of(tool.name), tool)))]
     told = [(look, findings(look)) for look in seen]
     asked = Probes({}) if options.is_offline else probes(told, is_deep=options.is_deep)
     diagnoses = [(look, _diagnosed(look, found, asked, options)) for look, found in told]
@@ -71,7 +72,8 @@ def doctor(session: Session, options: Options) -> Result:
     if world.fault is not None and not seen:
         raise world.fault  # the profile would have said where to look
     unread = () if world.fault is None else (_warning(world.fault, options.language),)
-    messages = (*unread, *_said_besides(known, chosen, {look.tool.name for look in seen}, options))
+    besides = _said_besides(known, chosen, {look.tool.name for look in seen}, options)
+    messages = (*unread, *_set_aside(world, seen, options.language), *besides)
     data = {
         "profile": world.profile.name if world.profile else None,
         "language": options.language,
@@ -102,6 +104,17 @@ def _told(look: Look, found: Sequence[Finding], asked: Probes, options: Options)
         one = diagnosis(look.effective, found, None)
         return replace(one, state="inconclusive") if one.state == "healthy" else one
     return diagnosis(look.effective, found, asked.of(look.effective) if not is_blocked(found) else None)
+
+
+def _set_aside(world: World, seen: Sequence[Look], language: Language) -> Iterator[Message]:
+    """Tools that were set to another profile than the active one."""
+    asides = {look.tool.name: look for look in seen if look.world.is_aside}
+    for tool, look in asides.items():
+        if world.profile is not None and look.world.profile is not None:
+            names = {"profile": look.world.profile.name, "active": world.profile.name}
+            hint = say("set_aside_hint", command=spelled(applied(tool)))
+            said = say("set_aside", called=look.tool.title, **names)
+            yield Message("note", tell(said, language), tell(hint, language))
 
 
 def _said_besides(known: Known, chosen: Sequence[Tool], seen: Container[str], options: Options) -> Iterator[Message]:

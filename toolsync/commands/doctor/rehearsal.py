@@ -53,7 +53,8 @@ def _planned(look: Look, options: dict[str, Text]) -> Plan:
         ToolsyncError: it is refused all the same.
     """
     session = look.world.session
-    wish = Wish(None, (look.tool.name,), allow_plaintext=_COPYING in options)
+    profile = look.world.profile
+    wish = Wish(profile.name if profile else None, (look.tool.name,), allow_plaintext=_COPYING in options)
     planned = plan_apply(session, wish)
     try:
         stop_at_exposed(session, planned.files)
