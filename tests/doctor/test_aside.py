@@ -1,0 +1,89 @@
+"""A tool that was set to another profile than the active one: it is held against its own, and commands name that."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.acceptance.machine import KEY, Machine
+from tests.keys import invented
+from toolsync.doctor.command import text_for, words_for
+
+CODEX = ".codex/config.toml"
+SECOND = """
+[profiles.second]
+base_url = "https://second.example/v1"
+model = "their-model"
+key = "env:SECOND_KEY"
+"""
+
+
+@pytest.fixture
+def aside(machine: Machine) -> Machine:
+    """Claude Code is set to `work`, the active profile, and Codex to `second`."""
+    machine.write(CODEX, "")
+    machine.write(".claude/settings.json", "{}")
+    machine.environ |= {"SECOND_KEY": invented("second"), "WORK_KEY": KEY}
+    machine.profile(SECOND, key="env:WORK_KEY")
+    for words in (("--tool", "claude-code"), ("--tool", "codex", "--profile", "second")):
+        ran = machine.toolsync("apply", "--yes", "--no-ping", *words)
+        assert (ran.code, ran.err) == (0, "")
+    return machine
+
+
+def test_it_is_held_against_the_profile_that_it_was_set_to(aside: Machine) -> None:
+    ran = aside.toolsync("doctor", "--offline", "--json", "claude-code", "codex")
+    wanted = {one["tool"]: one["request"]["wanted"]["model"] for one in ran.json["data"]["tools"]}
+    assert (ran.code, wanted) == (0, {"claude-code": "some-model", "codex": "their-model"})
+    assert [one["text"] for one in ran.json["messages"]] == [
+        "Codex CLI is held against profile 'second', which it was set to; the active one is 'work'"
+    ]
+
+
+def test_what_mends_it_is_told_for_that_profile(aside: Machine) -> None:
+    aside.write(CODEX, aside.read(CODEX).replace("their-model", "mine"))
+    (tool,) = aside.toolsync("doctor", "--offline", "--json", "codex").json["data"]["tools"]
+    assert (tool["findings"][0]["cause"], tool["findings"][0]["command"]) == (
+        "config_drift",
+        ["apply", "--tool", "codex", "--profile", "second"],
+    )
+    assert tool["findings"][0]["fix"] == "toolsync apply --tool codex --profile second"
+    assert aside.toolsync(*tool["findings"][0]["command"], "--yes", "--no-ping").code == 0
+    assert 'model = "their-model"' in aside.read(CODEX)
+
+
+def test_a_profile_that_was_chosen_and_not_applied_leaves_tools_where_they_are(aside: Machine) -> None:
+    assert aside.toolsync("use", "second").code == 0
+    ran = aside.toolsync("doctor", "--offline", "--json", "claude-code", "codex")
+    assert (ran.code, [one["hint"] for one in ran.json["messages"]]) == (
+        0,
+        ["`toolsync apply --tool claude-code` sets it to that."],
+    )
+
+
+TOLD = [
+    ("toolsync apply", "toolsync apply --tool codex --profile two"),
+    ("toolsync apply --tool codex --allow-plaintext", "toolsync apply --tool codex --allow-plaintext --profile two"),
+    (
+        "toolsync key rotate two && toolsync apply --tool a --tool b",
+        "toolsync key rotate two && toolsync apply --tool a --tool b --profile two",
+    ),
+    ("run `toolsync apply`, then wait.", "run `toolsync apply --tool codex --profile two`, then wait."),
+    ("toolsync apply --tool codex --profile two", "toolsync apply --tool codex --profile two"),
+    (
+        "`toolsync exec -- codex`, `toolsync env`",
+        "`toolsync exec --profile two -- codex`, `toolsync env --profile two`",
+    ),
+    ("`toolsync profile edit --set model=M`", "`toolsync profile edit two --set model=M`"),
+    ("`toolsync profile edit two --set model=M`", "`toolsync profile edit two --set model=M`"),
+    ("`toolsync profile show` and `toolsync key rotate`", "`toolsync profile show two` and `toolsync key rotate two`"),
+    ("toolsync undo codex", "toolsync undo codex"),
+]
+
+
+@pytest.mark.parametrize(("told", "named"), TOLD)
+def test_a_command_line_names_the_profile(told: str, named: str) -> None:
+    assert text_for("two", "codex", told) == named
+    assert text_for("two", "codex", named) == named
+    if "`" not in told and "&" not in told:
+        words = tuple(told.split()[1:])
+        assert words_for("two", "codex", words) == tuple(named.split()[1:])
