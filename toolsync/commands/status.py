@@ -184,7 +184,15 @@ def _by_tool(session: Session, places: Sequence[Place], memory: Memory) -> list[
     tools: dict[str, list[Place]] = {}
     for place in places:
         tools.setdefault(place.tool, []).append(place)
-    return [{"tool": tool, "files": _by_file(session, own, memory)} for tool, own in tools.items()]
+    set_now = remembered_tools(memory)
+    return [
+        {
+            "tool": tool,
+            "profile": (memory.applied.get(tool) or memory.profile) if tool in set_now else None,
+            "files": _by_file(session, own, memory),
+        }
+        for tool, own in tools.items()
+    ]
 
 
 def _by_file(session: Session, places: Sequence[Place], memory: Memory) -> list[dict[str, Any]]:

@@ -20,9 +20,7 @@ def status_lines(data: Mapping[str, Any]) -> Iterator[Line]:
         for tool in data["tools"]
         for file in tool["files"]
     ]
-    if data["applied_profile"]:
-        other = f"; held against '{data['profile']}'" if data["profile"] not in (None, data["applied_profile"]) else ""
-        yield Line(f"Profile '{data['applied_profile']}' is applied{other}.", "look" if other else "")
+    yield from _applied(data)
     yield from columns(rows, ("Tool", "File", "Last applied vs now", "Now vs profile"))
     for tool in data["tools"]:
         for file in tool["files"]:
@@ -30,6 +28,21 @@ def status_lines(data: Mapping[str, Any]) -> Iterator[Line]:
     if data["waiting"]:
         verb = "waits" if data["waiting"] == 1 else "wait"
         yield Line(f"{counted(data['waiting'], 'file')} {verb} for `toolsync apply`.", "look")
+
+
+def _applied(data: Mapping[str, Any]) -> Iterator[Line]:
+    """Which profile is applied, or which ones are, and which one the tools are held against."""
+    tools: dict[str, list[str]] = {}
+    for tool in data["tools"]:
+        if tool["profile"]:
+            tools.setdefault(tool["profile"], []).append(tool["tool"])
+    wanted = data["profile"]
+    other = f"; held against '{wanted}'" if wanted is not None and {*tools} != {wanted} else ""
+    if len(tools) == 1:
+        yield Line(f"Profile '{next(iter(tools))}' is applied{other}.", "look" if other else "")
+    elif tools:
+        each = ", ".join(f"'{name}' ({', '.join(own)})" for name, own in tools.items())
+        yield Line(f"Profiles {each} are applied{other}.", "look")
 
 
 def _drifted(file: Mapping[str, Any]) -> Iterator[Line]:
