@@ -35,7 +35,7 @@ def effective(look: Sight) -> Effective:
     dialect = _dialect(look)
     base_url = _value(found, "base_url")
     _hide(base_url)
-    headers = _headers(look)
+    headers = further_headers(look)
     further = tuple(_in_headers(look, headers))
     outdone = {credential.header for credential in further}
     credentials = (*(one for one in _credentials(look) if one.header not in outdone), *further)
@@ -60,7 +60,7 @@ def effective(look: Sight) -> Effective:
         wheres={
             **{question: look.where(answer) for question, answer in found.items() if answer.value},
             **dict(_on_the_way(look, network, base_url)),
-            **dict(_routed(headers)),
+            **dict(routed(headers)),
         },
         wanted=look.wanted,
         query=query,
@@ -81,9 +81,9 @@ def _hide(url: str) -> None:
 def _network(look: Sight, base_url: str) -> Network:
     """Its own way to the gateway, by the variables that it reads for that; an older version may read others."""
     own = look.tool.connections[look.reader.name]
-    network = _by(own, look, base_url)
+    network = network_by(own, look, base_url)
     for version, older in own.older.items():
-        other = _by(older, look, base_url)
+        other = network_by(older, look, base_url)
         if _differ(network, other, base_url) and any(
             re.search(version, look.world.version(command)) for command in look.tool.commands[:1]
         ):
@@ -91,7 +91,8 @@ def _network(look: Sight, base_url: str) -> Network:
     return network
 
 
-def _by(connection: Connection, look: Sight, base_url: str) -> Network:
+def network_by(connection: Connection, look: Sight, base_url: str) -> Network:
+    """The way that the variables say which one of its versions reads."""
     network = Network.of({}, look.environ, base_url, connection.certificates, connection.proxies)
     unchecked = [name for name, value in connection.unchecked.items() if look.environ.get(name) == value]
     return replace(network, unchecked=unchecked[0]) if unchecked else network
@@ -233,7 +234,8 @@ _ROUTING = frozenset(
 """Headers that say whom a request is for, or where it ends: what stands behind an address may pass it on by them."""
 
 
-def _routed(headers: Mapping[str, _Header]) -> Iterator[tuple[str, Where]]:
+def routed(headers: Mapping[str, _Header]) -> Iterator[tuple[str, Where]]:
+    """Where the headers stand that lead a request elsewhere."""
     yield from (("route", header.where) for name, header in headers.items() if name in _ROUTING)
 
 
@@ -246,7 +248,7 @@ class _Header:
     where: Where
 
 
-def _headers(look: Sight) -> Mapping[str, _Header]:
+def further_headers(look: Sight) -> Mapping[str, _Header]:
     """Every further header, by lower-case name; of one name the variable's comes before the literal (Codex 0.171.0)."""
     found: dict[str, _Header] = {}
     for question in HEADERS:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from toolsync import disk, document, registry
+from toolsync.commands.environment.detour import stop_at_detour
 from toolsync.commands.environment.variables import (
     Variable,
     anybodys,
@@ -83,6 +84,9 @@ def start(session: Session, name: str | None, argv: Sequence[str], tool: str | N
         return _started(session, argv, (), [Message("warning", f"{unserved(found)}: it runs as without toolsync")])
     _stop_at_silence(session, profile, found)
     variables = taken(session, profile, found) if takes(session, profile, found) else ()
+    if variables:
+        told = _with(session.places.environ, variables)
+        stop_at_detour(session, profile, found, _started_here(found), told)
     messages, needed = _heeded(session, profile, found, variables)
     return _started(session, argv, needed, messages)
 
