@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from toolsync.shell import Dialect
 
 app = typer.Typer()
+OwnProfile = Annotated[
+    str | None, typer.Option("--profile", "-p", help="Instead of the one that the tool is set to, or the active one.")
+]
 _UNREAD = {"allow_interspersed_args": False}
 """What stands behind the program's name is the program's."""
 
@@ -32,7 +35,7 @@ _UNREAD = {"allow_interspersed_args": False}
 @app.command("exec", context_settings=_UNREAD)
 def execute(
     command: Annotated[list[str], typer.Argument(metavar="COMMAND…", help="The program, and what it is told.")],
-    profile: ProfileName = None,
+    profile: OwnProfile = None,
     tool: Annotated[
         str | None, typer.Option("--tool", "-t", help="What the program is, where its name does not tell.")
     ] = None,
@@ -84,7 +87,7 @@ def hook(
     shell: Annotated[
         str | None, typer.Option("--shell", "-s", help="sh, bash, zsh, fish, powershell; default: this one.")
     ] = None,
-    profile: ProfileName = None,
+    profile: OwnProfile = None,
     tool: Tools = None,
 ) -> None:
     """Print functions that run tools by `exec`.

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 from toolsync import disk, registry
 from toolsync import memory as memories
-from toolsync.commands.environment.variables import by_itself, here, takes
+from toolsync.commands.environment.variables import by_itself, on_path, profile_for, takes
 from toolsync.errors import ToolsyncError, UsageError
 from toolsync.planning.fitting import remembered_tools
-from toolsync.profile import Profile
 from toolsync.session import Session
 from toolsync.tool import Tool
 
@@ -19,7 +18,7 @@ def wrapped(session: Session, name: str | None, tools: Sequence[str] = ()) -> di
 
     Args:
         session: the machine.
-        name: the profile; None: the one that is active when the program is called.
+        name: the profile; None: the one that the tool is set to, or that is active, when the program is called.
         tools: whose programs; none: those on this machine that variables lead to the gateway, alone or with their
             own files as they were applied. Others would not be started, and are their user's own affair.
 
@@ -27,10 +26,11 @@ def wrapped(session: Session, name: str | None, tools: Sequence[str] = ()) -> di
         ProfileError: there is no such profile.
         UsageError: a tool is unknown, has no program or takes nothing.
     """
-    profile = session.profiles().get(name)
-    found = _meant(session, profile, tools)
-    helpless = [tool for tool in found if not (tool.commands and takes(session, profile, tool))]
+    session.profiles().get(name)
+    found = _meant(session, name, tools)
+    helpless = [tool for tool in found if not (tool.commands and _takes(session, name, tool))]
     if helpless:
+        profile = profile_for(session, name, helpless[0])
         text = f"{helpless[0].title} takes nothing from its environment as profile '{profile.name}' has it"
         raise UsageError(text, hint=f"`toolsync apply --tool {helpless[0].name}` sets it by its own files.")
     return {program: _line(session, name, program) for tool in found for program in tool.commands}
@@ -45,17 +45,21 @@ def idle(session: Session, name: str | None, tools: Sequence[str] = ()) -> str:
     if not disk.is_there(session.config):
         return "there is no profile yet; `toolsync init` makes one"
     profile = session.profiles().get(name)
-    if _meant(session, profile, tools):
+    if _meant(session, name, tools):
         return ""
     text = f"no tool on PATH takes anything from its environment, as '{profile.name}' has it and tools are applied"
     return f"{text}; `--tool NAME` names one all the same, the others are set by `toolsync apply`"
 
 
-def _meant(session: Session, profile: Profile, tools: Sequence[str]) -> list[Tool]:
+def _meant(session: Session, name: str | None, tools: Sequence[str]) -> list[Tool]:
     """The tools that are named, else those on this machine."""
     known = registry.tools(session.config.parent)
     named = [registry.named(known, tool) for tool in dict.fromkeys(tools)]
-    return named or _led(session, here(session, profile, known))
+    return named or _led(session, [tool for tool in on_path(session, known) if _takes(session, name, tool)])
+
+
+def _takes(session: Session, name: str | None, tool: Tool) -> bool:
+    return takes(session, profile_for(session, name, tool), tool)
 
 
 def _led(session: Session, tools: Sequence[Tool]) -> list[Tool]:

@@ -6,13 +6,15 @@ import json
 import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from typing import Any
 
 from toolsync import gateways, registry, resources
+from toolsync import memory as memories
 from toolsync.document import KeyPath, Value, parse_path
-from toolsync.errors import UsageError
+from toolsync.errors import ToolsyncError, UsageError
 from toolsync.facts import Fact, Facts, facts
 from toolsync.gateways import Gateway
 from toolsync.overlay import ABSENT, TABLE, Edit, edits
@@ -83,9 +85,27 @@ def environment(session: Session, name: str | None, tools: Sequence[str] = ()) -
 
 def here(session: Session, profile: Profile, known: Known) -> list[Tool]:
     """The tools with a program on `PATH` that take something from their environment, as the profile has it."""
+    return [tool for tool in on_path(session, known) if takes(session, profile, tool)]
+
+
+def on_path(session: Session, known: Known) -> Iterator[Tool]:
+    """The tools with a program on `PATH`."""
     search = session.places.environ.get("PATH", "")
-    there = (tool for tool in known.values() if any(shutil.which(name, path=search) for name in tool.commands))
-    return [tool for tool in there if takes(session, profile, tool)]
+    return (tool for tool in known.values() if any(shutil.which(name, path=search) for name in tool.commands))
+
+
+def profile_for(session: Session, name: str | None, tool: Tool | None) -> Profile:
+    """The profile that is named; else the one that the tool was set to; else the active one.
+
+    Raises:
+        ProfileError: there is no such profile, or none is active.
+    """
+    profiles = session.profiles()
+    if name is None and tool is not None:
+        with suppress(ToolsyncError):  # what writes says that memory cannot be read
+            applied = memories.read(memories.path_in(session.state)).applied.get(tool.name)
+            name = applied if applied in profiles.names else None
+    return profiles.get(name)
 
 
 def takes(session: Session, profile: Profile, tool: Tool) -> bool:
