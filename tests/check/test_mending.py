@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import subprocess
+import tomllib
 from typing import Any
 
 import pytest
@@ -239,3 +240,88 @@ def test_a_tool_that_is_set_to_another_gateway_is_not_led_to_ours(furnished: Mac
     assert _found(furnished) == {"~/.claude/settings.json": ["mode"]}
     furnished.toolsync("check", "--fix", "--yes", "--no-ping")
     assert json.loads(furnished.read(".claude/settings.json")) == elsewhere
+
+
+# Several profiles
+
+WORK, TWO = "https://gateway.example/api", "https://two.example/api"
+TABLE = """
+[model_providers.gw]
+name = "gw"
+wire_api = "responses"
+"""
+
+
+def _profiles(machine: Machine, two: str = TWO, more: str = "") -> None:
+    machine.profile(f'\n[profiles.two]\nbase_url = "{two}"\nmodel = "m2"\nkey = "keyring:two"\n{more}', base_url=WORK)
+
+
+def _codex(machine: Machine, base_url: str, key: str) -> None:
+    lines = f'base_url = "{base_url}/v1"\nexperimental_bearer_token = "{key}"\n'
+    machine.write(".codex/config.toml", f'model_provider = "gw"\n{TABLE}{lines}')
+
+
+def _address(machine: Machine) -> str:
+    settings = tomllib.loads(machine.read(".codex/config.toml"))
+    return str(settings["model_providers"][settings["model_provider"]]["base_url"])
+
+
+def test_a_literal_key_goes_to_the_profile_whose_gateway_its_tool_uses(furnished: Machine) -> None:
+    """Not to the active one: that would send it to a gateway that is not its own."""
+    assert isinstance(furnished.vault, MemoryVault)
+    furnished.vault.remove("work")
+    _profiles(furnished)
+    _codex(furnished, TWO, invented("of-two"))
+    ran = furnished.toolsync("check", "--fix", "--yes", "--no-ping", "--json")
+    assert [one["what"] for one in ran.json["data"]["fixed"]] == ["key", "mode", "apply"]
+    assert (furnished.vault.get("work"), furnished.vault.get("two")) == (None, Secret(invented("of-two")))
+    assert (_address(furnished), "print two" in furnished.read(".codex/config.toml").replace('", "', " ")) == (
+        f"{TWO}/v1",
+        True,
+    )
+
+
+def test_of_profiles_at_one_gateway_it_is_the_one_with_that_key(furnished: Machine) -> None:
+    _profiles(furnished, two=WORK)
+    furnished.vault.set("two", Secret(invented("of-two")))
+    _codex(furnished, WORK, invented("of-two"))
+    assert furnished.toolsync("check", "--fix", "--yes", "--no-ping").code == 1  # the user's own table holds it still
+    assert "print two" in furnished.read(".codex/config.toml").replace('", "', " ")
+
+
+def test_a_tool_of_another_profile_is_not_led_to_the_active_one(furnished: Machine) -> None:
+    way = 'tool.codex.key_way = "plaintext"\n'
+    _profiles(furnished, more=f'plaintext = "allow"\n{way}')
+    furnished.vault.set("two", Secret(invented("of-two")))
+    assert furnished.toolsync("apply", "--yes", "--no-ping", "-p", "two", "--tool", "codex").code == 0
+    _profiles(furnished, more='plaintext = "ask"\n')
+    (furnished.home / ".codex/config.toml").chmod(0o666)
+    text = furnished.config.read_text(encoding="utf-8").replace('"ask"', '"never"')
+    furnished.config.write_text(text, encoding="utf-8")
+    ran = furnished.toolsync("check", "--fix", "--yes", "--no-ping")
+    assert (ran.code, _address(furnished)) == (0, f"{TWO}/v1"), ran.out
+    assert "print two" in furnished.read(".codex/config.toml").replace('", "', " ")
+
+
+def test_profiles_are_seen_to_one_after_the_other(furnished: Machine) -> None:
+    _profiles(furnished)
+    furnished.vault.set("two", Secret(invented("of-two")))
+    _codex(furnished, TWO, invented("of-two"))
+    furnished.write(".claude/settings.json", json.dumps(SETTINGS))
+    applied = [
+        [one["shown"] for one in ran.json["data"]["fixed"] if one["what"] == "apply"]
+        for ran in [furnished.toolsync("check", "--fix", "--yes", "--no-ping", "--json") for _ in range(3)]
+    ]
+    assert applied == [["Claude Code"], ["Codex CLI"], []]
+    assert _address(furnished) == f"{TWO}/v1"
+
+
+def test_a_key_from_before_survives_a_move_that_came_to_nothing(furnished: Machine) -> None:
+    assert isinstance(furnished.vault, MemoryVault)
+    furnished.vault.remove("work")
+    furnished.vault.set("work@former-1", Secret(KEY))
+    furnished.profile(base_url="http://127.0.0.1:9")
+    settings = json.dumps(SETTINGS).replace("https://gateway.example/api", "http://127.0.0.1:9")
+    furnished.write(".claude/settings.json", settings.replace(KEY, invented("literal")))
+    assert furnished.toolsync("check", "--fix", "--yes").code == 2
+    assert {name for name in furnished.kept if name.startswith("work")} == {"work@former-1"}

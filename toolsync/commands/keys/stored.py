@@ -156,6 +156,21 @@ def remove_key(name: str, vault: Vault, state_dir: Path) -> bool:
         return is_removed
 
 
+def unset_key(name: str, vault: Vault, state_dir: Path) -> None:
+    """Take back what `set_key` stored where there was no key; one that was replaced earlier stays.
+
+    Raises:
+        SecretError: the vault does not let it go.
+        FileError: the folder cannot be written; or its name could not be taken out of the list.
+        TransactionError: another toolsync is writing.
+    """
+    from toolsync.transaction import lock
+
+    with lock.held(state_dir, _WAIT_SECONDS):
+        vault.remove(name)
+        forget(state_dir, name)
+
+
 _LOOKS_LIKE_A_KEY = re.compile(r"(sk|pk|gsk|hf|xai)[-_].*|.{65,}", re.DOTALL)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from toolsync import __version__, disk
 from toolsync.commands.leaks.advice import advice, is_kept
+from toolsync.commands.leaks.belonging import profile_of
 from toolsync.commands.leaks.exposing import expose, is_past, real_path
 from toolsync.commands.leaks.finding import Finding, Limits, Unseen, is_private_kind, open_to
 from toolsync.commands.leaks.looking import Looking
@@ -199,7 +200,7 @@ def mendable(session: Session, one: Finding, looking: Looking) -> list[str]:
         fixes.append("mode")
     if "open" in one.exposed and (is_private_kind(one.kind) or one.file.name.startswith(".env")):
         fixes.append("ignore")
-    if one.kind == "tool" and not one.part and _is_movable(one, looking.sought):
+    if one.kind == "tool" and not one.part and profile_of(session, one, looking.sought):
         fixes.append("apply")
     return fixes
 
@@ -208,22 +209,6 @@ def _is_at_home(session: Session, one: Finding) -> bool:
     """Whether it lies in the user's home, and not where others must read it, as an organisation's settings."""
     real = real_path(one.file)
     return real is not None and real.is_relative_to(os.path.realpath(session.places.home))
-
-
-def _is_movable(one: Finding, wanted: Sought) -> bool:
-    """Whether its tool is set to the profile's gateway, by us or by hand: no other is led there by the way."""
-    by_hand = any(
-        (literal.tool, literal.key.reveal()) == (one.tool, one.hit.value)
-        for literal in wanted.literals
-        if literal.is_ours and not literal.is_login
-    )
-    return by_hand or (is_kept(one.secret) and _is_copied(one, wanted))
-
-
-def _is_copied(one: Finding, wanted: Sought) -> bool:
-    """Whether a copy of a key was written to the file for its tool."""
-    remembered = wanted.memory.files.get(str(real_path(one.file)))
-    return any(layer.tool == one.tool and layer.holds_key for layer in remembered.layers) if remembered else False
 
 
 def _unseen(session: Session, one: Unseen) -> dict[str, Any]:

@@ -26,7 +26,7 @@ class Literal:
         called: what people call the program.
         file: where it stands.
         key: the key.
-        is_ours: whether it goes to an address of the user's own profiles.
+        profiles: those of the user's own to whose address it goes.
         is_login: whether the tool itself keeps it there, after a login.
     """
 
@@ -34,8 +34,13 @@ class Literal:
     called: str
     file: Path
     key: Secret
-    is_ours: bool
+    profiles: tuple[str, ...]
     is_login: bool = False
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it goes to an address of the user's own profiles."""
+        return bool(self.profiles)
 
 
 def literals(session: Session) -> Iterator[Literal]:
@@ -65,10 +70,17 @@ def _of(look: Look) -> Iterator[Literal]:
         if question not in CREDENTIALS or question not in look.tool.request.headers or not answer.value:
             continue
         if answer.file and not look.named(question) and command_path(look, answer) is None:
-            key, is_ours, layer = Secret(answer.value.strip()), _origin(base) in look.world.origins, look.seen(answer)
-            is_ours = is_ours and layer is not None and not layer.is_projects  # whoever wrote the repository wrote it
+            key, layer = Secret(answer.value.strip()), look.seen(answer)
+            is_own = layer is not None and not layer.is_projects  # else whoever wrote the repository wrote it
             is_login = layer is not None and layer.layer.at.partition(".")[0] == "login"
-            yield Literal(look.tool.name, look.called, Path(answer.file), key, is_ours, is_login)
+            profiles = tuple(_at(look.world, base)) if is_own else ()
+            yield Literal(look.tool.name, look.called, Path(answer.file), key, profiles, is_login)
+
+
+def _at(world: World, address: str) -> Iterator[str]:
+    """The profiles with an address there."""
+    there = _origin(address)
+    yield from (one.name for one in world.profiles if there in World(world.session, one).own_origins)
 
 
 def _origin(address: str) -> str:
