@@ -60,7 +60,7 @@ def test_a_tool_alone_gets_its_own(machine: Machine) -> None:
         f"set -gx ANTHROPIC_AUTH_TOKEN '{KEY}'",
         "set -gx ANTHROPIC_API_KEY ''",
         "set -gx ANTHROPIC_MODEL 'it\\'s'",
-        "set -e ANTHROPIC_CUSTOM_HEADERS",
+        "set -eg ANTHROPIC_CUSTOM_HEADERS; set -q ANTHROPIC_CUSTOM_HEADERS; and set -gx ANTHROPIC_CUSTOM_HEADERS ''",
     ]
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -82,6 +84,21 @@ def test_hostile_texts_come_out_as_they_went_in(reader: tuple[str, Callable[[str
     dialect, read = reader
     variables = _speakable(dialect, list(HOSTILE))
     assert _read(read, variables, dialect) == variables
+
+
+def test_what_the_user_set_for_good_in_fish_stays_theirs_and_goes_along_with_nothing(tmp_path: Path) -> None:
+    needs(is_there("fish"), "fish is not installed")
+    for scopes, seen in (("-Ux", ""), ("-gx", None)):
+        home = tmp_path / scopes
+        home.mkdir()
+        lines = f"set {scopes} GONE own\n{script({'GONE': None}, 'fish')}env -0"
+        asked = ["fish", "-c", lines]
+        environ = {**readers.ENVIRON, "HOME": str(home)}
+        done = subprocess.run(asked, env=environ, capture_output=True, text=True, check=True, timeout=20)
+        came = dict(entry.split("=", 1) for entry in done.stdout.split("\0") if "=" in entry)
+        assert (came.get("GONE"), done.stderr) == (seen, "")
+        kept = home / ".config" / "fish" / "fish_variables"
+        assert ("--export GONE:own" in (kept.read_text() if kept.exists() else "")) == (scopes == "-Ux")
 
 
 SPECIAL = st.sampled_from([*"'\"\\$`!%^&|<>(){}[]*?~#;= \t\n\r\x85\u2018\u2019\u201bé😀ab", "$(", "${A}", "\\n", "''"])

@@ -22,7 +22,7 @@ class Dialect:
     Attributes:
         name: what `--shell` takes.
         sets: the line that sets a variable, of its name and its quoted value.
-        unsets: the line that takes it away, of its name.
+        unsets: the line that takes it away from what is started there, of its name.
         quoted: the value as it is spelled; raises a ValueError that says what it cannot be given.
         usage: how the lines are taken in, for people; ARGUMENTS stands for the rest of the command.
         first: the line before all others, if there is one.
@@ -42,7 +42,14 @@ DIALECTS: Mapping[str, Dialect] = {
     dialect.name: dialect
     for dialect in (
         Dialect("sh", "export {}={}", "unset {}", quoting.sh, 'eval "$(toolsync env ARGUMENTS)"'),
-        Dialect("fish", "set -gx {} {}", "set -e {}", quoting.fish, "toolsync env ARGUMENTS | source"),
+        Dialect(
+            "fish",
+            "set -gx {} {}",
+            # A universal variable is the user's own for good: what `set -e` takes is gone from their disk.
+            "set -eg {0}; set -q {0}; and set -gx {0} ''",
+            quoting.fish,
+            "toolsync env ARGUMENTS | source",
+        ),
         Dialect(
             "powershell",
             "$env:{} = {}",
