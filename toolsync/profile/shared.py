@@ -26,8 +26,11 @@ _MOST_PROBLEMS = 10
 _OWN = ("from", "sha256", "trusted")
 """What only one's own file may say: else a shared one could name the next, and agree to itself."""
 
-_FREE = ("title", "gateway", "model", "models", "request", "observability", "enabled")
-"""What a shared file may say of a profile, or of one tool in it, without being asked; `request.headers` apart."""
+_FREE = ("title", "model", "models", "request", "observability", "enabled")
+"""What a shared file may say of a profile, or of one tool in it, without being asked; `request.headers` apart.
+
+Not `gateway`: it names the variable in which services look for the key, and another one may hold another key of yours.
+"""
 
 
 @frozen
@@ -154,13 +157,15 @@ def _leaves(shared: Mapping[str, Any], own: Mapping[str, Any], above: KeyPath) -
 def asked(values: Mapping[KeyPath, Value]) -> dict[KeyPath, Value]:
     """Those that need consent: where the key is had and where it goes, what is written where; all that is new, too.
 
-    Of `base_url` it is the origin, which is what a key is bound to: another path there needs no new consent.
+    Of `base_url` it is the origin, which is what a key is bound to: another path there needs no new consent, unless
+    something of the user's own may be filled in.
     """
-    return {
-        path: origin(str(value)) if path == ("base_url",) else value
-        for path, value in values.items()
-        if _is_asked(path, value)
-    }
+    return {path: _bound(path, value) for path, value in values.items() if _is_asked(path, value)}
+
+
+def _bound(path: KeyPath, value: Value) -> Value:
+    is_plain_address = path == ("base_url",) and not _FILLED_IN.search(str(value))
+    return origin(str(value)) if is_plain_address else value
 
 
 def _is_asked(path: KeyPath, value: Value) -> bool:
@@ -172,7 +177,7 @@ def _is_asked(path: KeyPath, value: Value) -> bool:
     return within[0] not in _FREE or within[:2] == ("request", "headers")
 
 
-_FILLED_IN = re.compile(r"\$[({\w]|\{(?:env|file):|`")
+_FILLED_IN = re.compile(r"\$[({\w]|\{(?:env|file):|`|\{\{|%[A-Za-z_]\w*%|\bos\.environ/")
 """What some tools and shells replace in a value by a variable, a file or a command's output of the user's own."""
 
 
