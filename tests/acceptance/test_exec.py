@@ -15,6 +15,7 @@ from tests.acceptance.machine import ADDRESS, KEY, Machine, Ran
 from tests.key_print import interrupts, program
 from tests.keys import invented
 from toolsync import program as programs
+from toolsync.masking import Secret
 
 OTHER = invented("other")
 CLAUDE = {
@@ -57,6 +58,21 @@ def started(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> Started:
 
 
 # What is set.
+
+
+def test_a_tool_gets_the_profile_that_it_was_set_to(machine: Machine, started: Started) -> None:
+    """Though another one is active; any other program gets that, and so does a tool where a person says so."""
+    machine.write(".codex/config.toml", "")
+    machine.vault.set("second", Secret(OTHER))
+    machine.profile(
+        '\n[profiles.second]\nbase_url = "https://second.example"\nmodel = "m"\nkey = "keyring:second"\n'
+        '[profiles.second.tool.codex]\nkey_way = "env"\n'
+    )
+    assert machine.toolsync("apply", "-p", "second", "--tool", "codex", "--yes", "--no-ping").code == 0
+    ran, _, variables = started("--", "codex")
+    assert (ran.said, [*variables.values()]) == ((0, ""), [OTHER])
+    assert started("--", "anything")[2]["OPENAI_API_KEY"] == KEY
+    assert "Codex CLI uses another address" in started("-p", "work", "--", "codex")[0].err
 
 
 @pytest.mark.parametrize("name", ["claude", "/opt/bin/claude", "C:\\npm\\claude.cmd", "CLAUDE.EXE"])

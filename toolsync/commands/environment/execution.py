@@ -17,6 +17,7 @@ from toolsync.commands.environment.variables import (
     is_off,
     is_served,
     outline,
+    profile_for,
     taken,
     takes,
     unserved,
@@ -62,7 +63,7 @@ def start(session: Session, name: str | None, argv: Sequence[str], tool: str | N
 
     Args:
         session: the machine; its environment is what the program's is made from.
-        name: the profile, or None for the active one.
+        name: the profile, or None for the one that the tool was set to, or else the active one.
         argv: the program and its arguments.
         tool: which tool the program is, where its name does not tell.
 
@@ -72,8 +73,9 @@ def start(session: Session, name: str | None, argv: Sequence[str], tool: str | N
         PlanRefusedError: by its own files it would ask another gateway, send another key, or ask for it in vain.
         DocumentError, FileError: one of those cannot be read.
     """
-    profile, known = session.profiles().get(name), registry.tools(session.config.parent)
+    known = registry.tools(session.config.parent)
     found = registry.named(known, tool) if tool else tool_of(known, argv[0])
+    profile = profile_for(session, name, found)
     if found is None:
         return _started(session, argv, anybodys(session, profile))
     if tool:
