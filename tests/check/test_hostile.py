@@ -583,3 +583,20 @@ def test_a_tracked_file_that_is_called_by_a_key(furnished: Machine) -> None:
     assert (one["inside"], one["exposed"], KEY in ran.out) == ("its name", ["tracked"], False)
     staged = _check(furnished, "--staged")["data"]["findings"]
     assert [one["inside"] for one in staged] == ["its name"]
+
+
+def test_notes_and_stashes_of_git_are_called_what_they_are(furnished: Machine) -> None:
+    home = Home(furnished.home)
+    home.repository("project")
+    furnished.write("project/a.txt", "1\n")
+    home.git("project", "add", ".")
+    home.git("project", "commit", "-q", "-m", "one")
+    (commit,) = home.git("project", "rev-parse", "HEAD").split()
+    home.git("project", "notes", "add", "-m", f"see {KEY}")
+    home.git("project", "notes", "add", "-f", "-m", "better")
+    furnished.write("project/a.txt", f"{KEY}\n")
+    home.git("project", "stash", "-q")
+    stash = home.git("project", "rev-parse", "--short", "stash").strip()
+    found = {(one["shown"], one["inside"]): one["advice"] for one in _check(furnished)["data"]["findings"]}
+    assert set(found) == {("~/project", f"note on {commit[:12]}"), ("~/project/a.txt", f"commit {stash}")}
+    assert "every clone that fetches them" in found["~/project", f"note on {commit[:12]}"]

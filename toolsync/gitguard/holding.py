@@ -5,6 +5,7 @@ No work tree is compared with anything here: git would run the filters that the 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -135,6 +136,20 @@ def earlier(git: Git, tree: WorkTree, most_commits: int) -> Versions:
     return Versions([Entry(name, blob) for blob, _, name in pairs if name], frozenset(blob for blob, _, _ in pairs))
 
 
+def notes(git: Git, tree: WorkTree) -> dict[str, str]:
+    """What `git notes` keeps, every version of it: for each content, the name of the object that the note is on.
+
+    Raises:
+        GitError: it cannot be read, or takes too long.
+    """
+    said = _text(git.said(*tree.git_options, "rev-list", "--objects", "--glob=refs/notes", at=tree.root))
+    pairs = (line.partition(" ") for line in said.split("\n"))
+    return {blob: on for blob, _, name in pairs if _OBJECT.fullmatch(on := name.replace("/", ""))}
+
+
+_OBJECT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+
+
 def stranded(git: Git, tree: WorkTree, known: Container[str]) -> list[Entry]:
     """The objects that no commit leads to any more: of what was added and not committed, amended, dropped from a stash.
 
@@ -193,9 +208,10 @@ def commits(git: Git, tree: WorkTree) -> int:
 
 def commit_of(git: Git, tree: WorkTree, blob: str) -> str:
     """The latest commit that brought or removed a version of a file, abbreviated; empty where git cannot tell."""
-    options = ("log", "--all", "--reflog", "-1", "--format=%h", f"--find-object={blob}")
+    options = ("log", "--all", "--reflog", "-1", "-m", "--format=%h", f"--find-object={blob}")  # -m: a stash is a merge
     try:
-        return _text(git.said(*tree.git_options, *options, *_PLAIN, "--no-renames", at=tree.root)).strip()
+        said = _text(git.said(*tree.git_options, *options, *_PLAIN, "--no-renames", at=tree.root))
+        return next(iter(said.split()), "")  # of a merge, once for each parent
     except GitError:
         return ""
 

@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 from toolsync.commands.leaks.exposing import real_path
 from toolsync.commands.leaks.finding import Finding
-from toolsync.commands.leaks.repositories import STRANDED
+from toolsync.commands.leaks.repositories import NOTE, STRANDED
 from toolsync.gitguard.repository import WorkTree, enclosing
 from toolsync.keyref import PREFIXES
 from toolsync.masking import on_one_line
@@ -34,6 +34,8 @@ def _away(session: Session, one: Finding, fixes: Collection[str]) -> str:
     if one.inside.endswith(STRANDED):
         command = on_one_line(shlex.join(["git", "-C", str(one.file), "gc", "--prune=now"]))
         return f"No clone has it; `{command}` clears all such objects away."
+    if one.inside.startswith(NOTE):
+        return "It stays in the history of the notes, and in every clone that fetches them."
     if "history" in one.exposed:
         return "It stays in the repository's history, and in every clone."
     if "tracked" in one.exposed:

@@ -27,6 +27,7 @@ from toolsync.gitguard.holding import (
     index,
     loose,
     messages,
+    notes,
     own_folder,
     references,
     staged,
@@ -111,6 +112,7 @@ class _Repository:
 
     def __init__(self, looking: Looking, git: Git, tree: WorkTree) -> None:
         self._looking, self._git, self._tree = looking, git, tree
+        self._notes: dict[str, str] = {}
 
     def look(self, *, is_project: bool) -> None:
         """Files and index, then earlier versions and what commits say.
@@ -197,6 +199,7 @@ class _Repository:
         end = time.monotonic() + limits.history_seconds
         try:
             total = commits(self._git, self._tree)
+            self._notes = notes(self._git, self._tree)
             every, most = self._earlier(limits.commits)
             for commit, whose, words in messages(self._git, self._tree, limits.commits):
                 place = Place(self._tree.root, "repository", inside=f"message of commit {commit}", has_lines=False)
@@ -240,7 +243,10 @@ class _Repository:
 
     def _look_at(self, contents: Blobs, entry: Entry, inside: str) -> None:
         place = Place(self._tree.root / entry.name, "repository", inside=inside)
-        if inside == _HISTORY:
+        if inside == _HISTORY and entry.blob in self._notes:
+            inside = f"{NOTE}{self._notes[entry.blob][:12]}"
+            place = Place(self._tree.root, "repository", inside=inside, has_lines=False)
+        elif inside == _HISTORY:
             place = Place(place.file, "repository", inside=f"{_HISTORY}{entry.blob}")
         _look_at(self._looking, contents, entry, place, is_told=inside != _HISTORY)
 
@@ -260,6 +266,9 @@ class _Repository:
 
 STRANDED = ", to which no commit leads any more"
 """How what was found ends in such an object: no clone has it."""
+
+NOTE = "note on "
+"""How what was found begins that `git notes` keeps: a clone has it only where somebody fetches notes."""
 
 _HISTORY = "version "
 _FEW_COMMITS = 200
