@@ -69,6 +69,8 @@ def test_what_an_encoding_lacks_is_escaped(home: Path, encoding: str) -> None:
         pytest.param("key set other --stdin <&-", 2, "error: the key is empty", id="no key in a closed stdin"),
         pytest.param("diff >/dev/full", 1, FULL, id="stdout full"),
         pytest.param("diff --json >/dev/full", 1, FULL, id="stdout full, JSON"),
+        pytest.param("env --shell sh >/dev/full", 1, FULL, id="stdout full, lines for a shell"),
+        pytest.param("env --help >/dev/full", 1, FULL, id="stdout full, help"),
     ],
 )
 def test_streams_that_are_closed_or_full(home: Path, words: str, code: int, said: str) -> None:

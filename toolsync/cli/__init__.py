@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -47,6 +48,9 @@ def main(arguments: Sequence[str]) -> int:
     except typer.TyperException as error:  # what the command line's own parser says
         said = error.format_message()
         return _failed(arguments, UsageError(said, hint=_help(arguments, said)))
+    except OSError as error:  # of the help, which the parser itself writes; whoever else writes says what failed
+        is_of_stream = error.filename is None and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+        return _failed(arguments, screen.stdout().unwritten(error) if is_of_stream else _bug(error))
     except Exception as error:  # noqa: BLE001  the last resort: a crash report instead of a traceback
         return _failed(arguments, _bug(error))
     if code == InterruptedRunError.exit_code:  # how typer passes Ctrl-C on, unless it was pressed at a question

@@ -143,10 +143,8 @@ def _running_shell() -> str:
 
 
 def _put(text: str) -> None:
-    """Straight to the stream as UTF-8: a shell takes bytes, and no encoding of a terminal may spell them anew."""
-    sys.stdout.flush()
-    sys.stdout.buffer.write(text.encode())
-    sys.stdout.flush()
+    """As UTF-8: a shell takes bytes, and no encoding of a terminal may spell them anew."""
+    screen.stdout().pass_on(text.encode())
 
 
 # What is said of the key.

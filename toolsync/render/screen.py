@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import IO
 
@@ -82,16 +82,32 @@ class Screen:
             BrokenPipeError: nobody reads any more.
             OutputError: it cannot be written.
         """
-        try:
+        with self._written():
             self._stream.write(text)
             self._stream.flush()
+
+    def pass_on(self, raw: bytes) -> None:
+        """Write the bytes as they are, at once, whatever the encoding of the stream. Raises as `put`."""
+        with self._written():
+            self._stream.flush()
+            self._stream.buffer.write(raw)  # type: ignore[attr-defined]  every stream of the program's has one
+            self._stream.flush()
+
+    @contextmanager
+    def _written(self) -> Iterator[None]:
+        try:
+            yield
         except BrokenPipeError:
             self._give_up()
             raise
         except OSError as error:
-            self._give_up()
-            hint = "What was asked for may be done all the same: `toolsync status` shows it."
-            raise OutputError(f"the output cannot be written: {error.strerror}", hint=hint) from error
+            raise self.unwritten(error) from error
+
+    def unwritten(self, error: OSError) -> OutputError:
+        """What is said where the stream takes nothing more; it is given up."""
+        self._give_up()
+        hint = "What was asked for may be done all the same: `toolsync status` shows it."
+        return OutputError(f"the output cannot be written: {error.strerror}", hint=hint)
 
     def _give_up(self) -> None:
         """Let what is still buffered go nowhere: the interpreter would fail on it once more when it ends."""
