@@ -70,8 +70,10 @@ def test_a_tool_that_asks_for_a_profile_is_known_though_another_was_applied_sinc
         said = f"the tools that ask toolsync for the key of '{old}' get none until `{apply}`"
         assert said in machine.toolsync("profile", "rename", old, new).out
         machine.toolsync("profile", "rename", new, old)
-    for name in ("work", "second"):
-        assert f"'{name}' is applied" in machine.toolsync("profile", "remove", name, "--yes").out
+    for name, undo in (("second", "toolsync undo codex"), ("work", "toolsync undo claude-code")):
+        said = machine.toolsync("profile", "remove", name, "--yes").out
+        assert f"'{name}' is applied" in said
+        assert f"`{undo}` gives them back" in said
 
 
 def test_a_tool_that_reads_a_variable_stays_with_the_profile_that_it_was_set_to(machine: Machine) -> None:

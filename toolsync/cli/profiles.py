@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -216,7 +216,7 @@ def profile_remove(name: Name, yes: Yes = False, json: Json = False) -> None:
     session = run.session()
     profiles = session.profiles()
     profiles.named(name)
-    lost = tuple(_lost(name, is_active=profiles.active == name, is_applied=name in command.applied(session)))
+    lost = tuple(_lost(name, command.applied(session), is_active=profiles.active == name))
     if session.is_interactive and not (yes or run.json):
         screen.stderr().show(render.message_lines(lost))
     ask(session, f"Remove profile '{name}'?", yes=yes)
@@ -224,11 +224,12 @@ def profile_remove(name: Name, yes: Yes = False, json: Json = False) -> None:
     show(edited_result("profile remove", name, command.remove(session, name), (note, *(lost if yes else ()))))
 
 
-def _lost(name: str, *, is_active: bool, is_applied: bool) -> Iterator[Message]:
+def _lost(name: str, applied: Mapping[str, Collection[str]], *, is_active: bool) -> Iterator[Message]:
     """What goes with a profile."""
     if is_active:
         hint = "`toolsync use NAME` makes another the active one."
         yield Message("warning", f"'{name}' is the active profile; without it none is", hint)
-    if is_applied:
+    if name in applied:
+        undo = shlex.join(("toolsync", "undo", *(() if applied.keys() == {name} else sorted(applied[name]))))
         text = f"'{name}' is applied: the tools that ask toolsync for its key get none until another is applied"
-        yield Message("warning", text, "`toolsync undo` gives them back what you had before.")
+        yield Message("warning", text, f"`{undo}` gives them back what you had before.")
