@@ -144,17 +144,45 @@ def test_a_terminal_is_not_shown_the_key_unasked(
     assert ('eval "$(toolsync env --shell sh --tool claude-code)"' in ran.err) is not is_shown
 
 
-@pytest.mark.parametrize(("mode", "is_warned"), [(0o644, True), (0o600, False)])
-def test_a_file_that_others_may_read_is_called_out(machine: Machine, mode: int, is_warned: bool) -> None:
-    file = machine.place / "lines"
-    machine.profile(key="env:WORK_KEY")
-    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT, mode), "wb") as out:
+def _into(machine: Machine, file: Path, mode: int, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What is said where the lines go into that file."""
+    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT, mode), "w", encoding="utf-8") as out:
         file.chmod(mode)
-        environ = {**machine._environ(), "WORK_KEY": KEY}
-        argv = [*program(is_isolated=False), "env", "--shell", "systemd", "--tool", "claude-code"]
-        done = subprocess.run(argv, env=environ, stdout=out, stderr=subprocess.PIPE, check=True, timeout=30)
-    assert (b"others may read it" in done.stderr) is is_warned
-    assert f'ANTHROPIC_AUTH_TOKEN="{KEY}"\n' in file.read_text()
+        monkeypatch.setattr(sys, "stdout", out)
+        ran = machine.toolsync("env", "--shell", "systemd", "--tool", "claude-code")
+    assert (ran.code, f'ANTHROPIC_AUTH_TOKEN="{KEY}"\n' in file.read_text()) == (0, True)
+    file.unlink()
+    return ran.err
+
+
+@pytest.mark.parametrize(("mode", "is_warned"), [(0o644, True), (0o600, False)])
+def test_a_file_that_others_may_read_is_called_out(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, mode: int, is_warned: bool
+) -> None:
+    said = _into(machine, machine.home / "a b.env", mode, monkeypatch)
+    assert said == is_warned * (
+        "warning: ~/a b.env holds the key now, and others may read it\n"
+        f"    Shut it: `chmod 600 '{machine.home}/a b.env'`.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "said"),
+    [
+        ("true", "git does not ignore it\n    Add to ~/repo/.gitignore: `/.env`"),
+        ("git add -f .env", "git tracks it\n    `git rm --cached {}` makes git forget the file, which stays."),
+        ("echo .env >.gitignore", ""),
+    ],
+    ids=["exposed", "tracked", "ignored"],
+)
+def test_a_file_that_git_would_take_is_called_out(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, before: str, said: str
+) -> None:
+    file = machine.write("repo/.env", "")
+    machine.environ["PATH"] = os.environ["PATH"]
+    subprocess.run(["sh", "-c", f"git init -q . && {before}"], cwd=file.parent, check=True, timeout=60)
+    told = f"warning: ~/repo/.env holds the key now, and {said.format(file)}\n" if said else ""
+    assert _into(machine, file, 0o600, monkeypatch) == told
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import shlex
-import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,6 +22,7 @@ from toolsync.result import Message
 
 if TYPE_CHECKING:
     from toolsync.commands.environment.variables import Environment, Variable
+    from toolsync.session import Session
     from toolsync.shell import Dialect
 
 app = typer.Typer()
@@ -72,14 +73,15 @@ def env(
     from toolsync.shell import DIALECTS, dialect_of, script
 
     dialect = DIALECTS[_spoken(shell, tuple(DIALECTS), dialect_of)]
-    found = environment(run.session(), profile, tool or ())
+    session = run.session()
+    found = environment(session, profile, tool or ())
     is_hidden = found.holds_key and not reveal and sys.stdout.isatty()
     text = script({one.name: one.value for one in found.variables}, dialect.name)
     if is_hidden:
         text = script({one.name: _hidden(one) for one in found.variables}, dialect.name)
     _put(text)
-    told = [*_hiding(dialect, profile, tool or ())] if is_hidden else [*_lying_open(found)]
-    screen.stderr().show(render.message_lines(told))
+    told = _hiding(dialect, profile, tool or ()) if is_hidden else _lying_open(session, found)
+    screen.stderr().show(render.message_lines([*told]))
 
 
 @app.command("hook")
@@ -163,12 +165,10 @@ def _hiding(dialect: Dialect, profile: str | None, tools: Sequence[str]) -> Iter
     yield Message("note", f"Taken in unseen: {usage}")
 
 
-def _lying_open(found: Environment) -> Iterator[Message]:
-    """That the lines go into a file that others may read."""
-    try:
-        status = os.fstat(sys.stdout.fileno())
-    except (OSError, ValueError):  # no stream of the system's
-        return
-    if found.holds_key and stat.S_ISREG(status.st_mode) and status.st_mode & 0o077:
-        text = "the file that these lines go into holds the key now, and others may read it"
-        yield Message("warning", text, "Shut it: `chmod 600 FILE`; and keep it out of git.")
+def _lying_open(session: Session, found: Environment) -> Iterator[Message]:
+    """That the lines go into a file from which others can have the key."""
+    from toolsync.commands.environment.lying import lying_open
+
+    if found.holds_key:
+        with suppress(OSError, ValueError):  # no stream of the system's
+            yield from lying_open(session, sys.stdout.fileno())
