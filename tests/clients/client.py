@@ -20,7 +20,7 @@ from toolsync.doctor import client as asking
 from toolsync.doctor.client import Outcome
 from toolsync.tool import Client as Row
 from toolsync.tool import Reader, Tool
-from toolsync.trace import CREDENTIALS
+from toolsync.trace.credential import CREDENTIALS
 
 _HERE = Path(__file__).parent
 

@@ -20,7 +20,9 @@ from toolsync.overlay import Edit, edits
 from toolsync.plan import Place, Row, plan_file
 from toolsync.registry import tools
 from toolsync.tool import Layer, Reader, Request, Tool, slot
-from toolsync.trace import Answer, Tree, answers, conflicts, may_hold_key
+from toolsync.trace import Answer, Tree, answers
+from toolsync.trace.conflict import conflicts
+from toolsync.trace.credential import may_hold_key
 
 SHIPPED = tools(Path("/nonexistent"))
 CLAUDE, CODEX = SHIPPED["claude-code"], SHIPPED["codex"]

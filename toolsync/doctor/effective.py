@@ -19,7 +19,8 @@ from toolsync.probe.network import Network
 from toolsync.probe.request import queried
 from toolsync.tool import Connection, slot
 from toolsync.tool.stated import stated
-from toolsync.trace import CREDENTIALS, HEADERS, Answer, is_ignored, keyed_headers, path_of
+from toolsync.trace import Answer, is_ignored, path_of
+from toolsync.trace.credential import CREDENTIALS, HEADERS, keyed_headers
 from toolsync.value import frozen
 
 if TYPE_CHECKING:

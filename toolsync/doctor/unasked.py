@@ -12,7 +12,7 @@ from toolsync.doctor.look import Look
 from toolsync.doctor.model import Credential, Diagnosis, Finding, Fix, Where
 from toolsync.errors import ProfileError
 from toolsync.sentence import Text, say
-from toolsync.trace import CREDENTIALS, variables_of
+from toolsync.trace.credential import CREDENTIALS, variables_of
 
 
 def is_unset(look: Look, offline: Sequence[Finding]) -> bool:

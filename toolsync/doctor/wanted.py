@@ -10,7 +10,8 @@ from toolsync.errors import TemplateError
 from toolsync.facts import Fact, Facts
 from toolsync.overlay import ABSENT, TABLE, Edit, edits
 from toolsync.tool import Reader, Tool
-from toolsync.trace import CREDENTIALS, Tree, answers
+from toolsync.trace import Tree, answers
+from toolsync.trace.credential import CREDENTIALS
 
 _KEY = {"key_ref": Fact("key_ref", "<key>", "the key")}
 """Stands for the key where a template needs it: what is wanted of a key is no text."""

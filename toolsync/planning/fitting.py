@@ -19,7 +19,7 @@ from toolsync.registry import Known
 from toolsync.remembered import Memory
 from toolsync.session import Session
 from toolsync.tool import Tool
-from toolsync.trace import looks_at_variables
+from toolsync.trace.credential import looks_at_variables
 from toolsync.value import frozen
 
 

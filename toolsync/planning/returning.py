@@ -18,7 +18,8 @@ from toolsync.planning.tracing import called, layer_trees
 from toolsync.remembered import Remembered
 from toolsync.session import Session
 from toolsync.tool import Tool
-from toolsync.trace import CREDENTIALS, Answer, answers
+from toolsync.trace import Answer, answers
+from toolsync.trace.credential import CREDENTIALS
 
 
 def stop_at_old_key(session: Session, tool: Tool, plans: Mapping[str, FilePlan]) -> None:

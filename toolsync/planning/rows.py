@@ -13,7 +13,7 @@ from toolsync.overlay import Edit, edits, filled
 from toolsync.plan import Row
 from toolsync.tool import FileRow, Tool
 from toolsync.tool.breach import check_of
-from toolsync.trace import may_hold_key
+from toolsync.trace.credential import may_hold_key
 
 
 def row_of(tool: Tool, row: FileRow, given: Facts, now: str, known: Mapping[str, Tool]) -> Row:

@@ -16,7 +16,9 @@ from toolsync.plan import FilePlan
 from toolsync.search.placing import placed
 from toolsync.session import Session
 from toolsync.tool import Layer, Reader, Tool
-from toolsync.trace import Answer, Conflict, Tree, answers, conflicts, finds_no_key, heeded, refused
+from toolsync.trace import Answer, Tree, answers, heeded, refused
+from toolsync.trace.conflict import Conflict, conflicts
+from toolsync.trace.credential import finds_no_key
 from toolsync.value import frozen
 
 

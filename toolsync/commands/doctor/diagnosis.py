@@ -25,7 +25,7 @@ from toolsync.result import DONE, PROBLEM, Message, Result
 from toolsync.sentence import reported, say, tell
 from toolsync.session import Session
 from toolsync.tool import Tool
-from toolsync.trace import variables_of
+from toolsync.trace.credential import variables_of
 from toolsync.value import frozen
 
 if TYPE_CHECKING:

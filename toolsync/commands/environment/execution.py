@@ -39,7 +39,9 @@ from toolsync.result import Message
 from toolsync.secret.reference import PASSPHRASES, needs_person
 from toolsync.session import Session
 from toolsync.tool import Layer, Reader, Tool
-from toolsync.trace import CREDENTIALS, Answer, Conflict, Tree, answers, conflicts, looks_at_variables
+from toolsync.trace import Answer, Tree, answers
+from toolsync.trace.conflict import Conflict, conflicts
+from toolsync.trace.credential import CREDENTIALS, looks_at_variables
 from toolsync.value import frozen
 
 

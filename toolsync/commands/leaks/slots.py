@@ -13,7 +13,7 @@ from toolsync.doctor.world import World
 from toolsync.errors import FileError, ProfileError
 from toolsync.masking import Secret
 from toolsync.session import Session
-from toolsync.trace import CREDENTIALS
+from toolsync.trace.credential import CREDENTIALS
 from toolsync.value import frozen
 
 

@@ -20,7 +20,8 @@ from toolsync.errors import KeyMissingError, KeyringLockedError, NoKeyringError,
 from toolsync.masking import Secret
 from toolsync.overlay import ABSENT, TABLE, Edit
 from toolsync.sentence import say, tell
-from toolsync.trace import CREDENTIALS, HEADERS, Answer, answers, keyed_headers
+from toolsync.trace import Answer, answers
+from toolsync.trace.credential import CREDENTIALS, HEADERS, keyed_headers
 
 
 def two(look: Look) -> Iterator[Finding]:

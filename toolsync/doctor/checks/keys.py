@@ -15,7 +15,7 @@ from toolsync.document import data as _data
 from toolsync.errors import KeyringLockedError, NoKeyringError
 from toolsync.masking import Secret
 from toolsync.sentence import Text, reported, say
-from toolsync.trace import CREDENTIALS
+from toolsync.trace.credential import CREDENTIALS
 
 
 def presence(look: Look) -> Iterator[Finding]:

@@ -21,7 +21,7 @@ from toolsync.process import Process
 from toolsync.search.placing import existing
 from toolsync.sentence import Text, say
 from toolsync.tool import FileRow
-from toolsync.trace import CREDENTIALS, variables_of
+from toolsync.trace.credential import CREDENTIALS, variables_of
 
 
 def processes(look: Look) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from toolsync.doctor.plain import text as text  # noqa: PLC0414  the checks have
 from toolsync.errors import ProfileError
 from toolsync.masking import on_one_line
 from toolsync.sentence import Text, say
-from toolsync.trace import CREDENTIALS
+from toolsync.trace.credential import CREDENTIALS
 
 
 def place(look: Look, where: Where) -> Text:

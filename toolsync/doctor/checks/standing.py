@@ -16,7 +16,8 @@ from toolsync.document.data import Missing
 from toolsync.document.keypath import spell
 from toolsync.plan import stands
 from toolsync.sentence import Text, say
-from toolsync.trace import CREDENTIALS, Answer, path_of
+from toolsync.trace import Answer, path_of
+from toolsync.trace.credential import CREDENTIALS
 
 
 def provider(look: Look) -> Iterator[Finding]:

@@ -14,7 +14,8 @@ from toolsync.doctor.model import Credential, Finding, Fix, Where
 from toolsync.document import data as _data
 from toolsync.masking import Secret
 from toolsync.sentence import say
-from toolsync.trace import CREDENTIALS, Answer, Tree, answers, unhindered
+from toolsync.trace import Answer, Tree, answers, unhindered
+from toolsync.trace.credential import CREDENTIALS
 
 QUESTIONS = ("base_url", "model")
 """What a tool is set to; all other questions serve these."""
