@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
-from pathlib import Path, PurePath
+from pathlib import Path
 
+from toolsync import on_path
 from toolsync.errors import GitError
 from toolsync.gitguard.repository import WorkTree
 from toolsync.masking import printable
@@ -128,11 +128,10 @@ def found(environ: Mapping[str, str]) -> Git:
     Raises:
         GitError: there is none.
     """
-    for place in environ.get("PATH", os.defpath).split(os.pathsep):
-        program = shutil.which("git", path=place) if PurePath(place).is_absolute() else None
-        if program and PurePath(program).is_absolute():  # on Windows, `which` looks into the current folder first
-            return Git(program, {**_scrubbed(environ), **_OURS})
-    raise GitError("git is not installed")
+    program = on_path.found("git", environ)
+    if program is None:
+        raise GitError("git is not installed")
+    return Git(program, {**_scrubbed(environ), **_OURS})
 
 
 def _scrubbed(environ: Mapping[str, str]) -> dict[str, str]:

@@ -14,6 +14,7 @@ from pathlib import Path, PurePath
 from threading import Thread, current_thread, main_thread
 from typing import IO, TYPE_CHECKING
 
+from toolsync import on_path
 from toolsync.errors import KeyMissingError, SecretError
 from toolsync.masking import Secret, mask_key_shapes, mask_strange_words, masked, printable
 
@@ -108,17 +109,13 @@ def _windows_words(line: str) -> list[str]:
 
 
 def _found(program: str, name: str, environ: Mapping[str, str]) -> str:
-    if PurePath(program).is_absolute():
-        places = [program]
-    elif PurePath(program).name != program:
+    is_path = PurePath(program).name != program
+    if is_path and not PurePath(program).is_absolute():
         shown = printable(program, limit=200)
         raise SecretError(f"'{shown}' is no absolute path", hint="Write it in full, from / on, or put it on PATH.")
-    else:
-        places = environ.get("PATH", os.defpath).split(os.pathsep)
-    for place in places:
-        found = shutil.which(program, path=place) if PurePath(place).is_absolute() else None
-        if found and PurePath(found).is_absolute():  # on Windows, `which` looks into the current folder first
-            return found
+    found = shutil.which(program) if is_path else on_path.found(program, environ)
+    if found:
+        return found
     raise SecretError(f"there is no program '{name}'", hint="Install it, or write its absolute path into the profile.")
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import Sequence
 from typing import Any
 
+from toolsync import on_path
 from toolsync.bench.gpu.reading import Holder, Reading, UnreadableError, known_mib
 from toolsync.bench.record import GpuSource
 from toolsync.masking import on_one_line
@@ -72,7 +74,7 @@ class Amd:
         """
         try:
             ended = subprocess.run(
-                _ARGV,
+                [on_path.needed(_ARGV[0], os.environ), *_ARGV[1:]],
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 encoding="utf-8",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import threading
@@ -10,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 
+from toolsync import on_path
 from toolsync.bench.gpu.reading import Reading, Recording, Sample, known_mib
 from toolsync.bench.record import GpuSource
 from toolsync.masking import on_one_line
@@ -151,7 +153,7 @@ class Smi:
             return
         try:
             self._child = subprocess.Popen(
-                self._argv,
+                [on_path.needed(self._argv[0], os.environ), *self._argv[1:]],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,

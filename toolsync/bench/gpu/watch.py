@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+import os
 import sys
 import threading
 import time
@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
+from toolsync import on_path
 from toolsync.bench.gpu import placement, rungs
 from toolsync.bench.gpu.amd import Amd
 from toolsync.bench.gpu.dcgm import Dcgm
@@ -213,9 +214,9 @@ def _of_this_machine(interval_ms: int) -> tuple[Sampler | None, str]:
     why = _fault(nvml)
     if not why:
         return Poller(nvml, interval_ms), ""
-    if shutil.which("nvidia-smi"):
+    if on_path.found("nvidia-smi", os.environ):
         return Smi(interval_ms), ""
-    if shutil.which("amd-smi"):
+    if on_path.found("amd-smi", os.environ):
         return Poller(Amd(), interval_ms), ""
     return None, f"{why}, and neither nvidia-smi nor amd-smi is on the PATH"
 

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from toolsync import disk
+from toolsync import disk, on_path
 from toolsync.commands.profiles.file import Edited, ProfileFile, existing, saved
 from toolsync.errors import ChangedError, DeclinedError, FileError, ProfileError, ToolsyncError, UsageError
 from toolsync.masking import printable
@@ -64,7 +64,7 @@ def editor(environ: Mapping[str, str]) -> tuple[str, ...]:
         if environ.get(variable, "").strip():
             return _words(variable, environ[variable].strip(), environ)
     for name in _USUAL:
-        found = shutil.which(name, path=environ.get("PATH"))
+        found = on_path.found(name, environ)
         if found:
             return (found,)
     raise UsageError("no editor is known", hint="Set EDITOR, or use `toolsync profile edit --set FIELD=VALUE`.")
