@@ -28,6 +28,8 @@ UNSEEN = Reply({"error": {"message": "No auth credentials found", "code": 401}},
 LOGIN = Reply("<html><title>401 Authorization Required</title></html>", 401, headers={"WWW-Authenticate": "Basic"})
 LIST = Reply({"object": "list", "data": [{"id": "m"}]})
 NOTHING = Reply({"error": {"message": "Invalid URL"}}, 404)
+EMPTY = Reply("", headers={"Content-Type": "text/plain"})
+SIGN_IN = Reply("<html><title>Sign in</title><form><input type=password></form></html>")
 LACKING = Reply({"error": {"message": "model is required"}}, 400)
 
 
@@ -133,6 +135,19 @@ ROWS = {
         *("path_missing_prefix", "sure", {"address": "{origin}/api/anthropic"}),
         **APART,
     ),
+    "another API, and nobody lists anything": Row(
+        at("/v1/chat/completions", LACKING, listed=NOTHING),
+        *("wire_api_unsupported", "likely", {"api": "`/chat/completions`"}),
+        dialect=RESPONSES,
+    ),
+    "nothing is said to anything": Row(lambda _: EMPTY, "empty_response", "open"),
+    "nothing is said to anything but below a version": Row(
+        lambda put: EMPTY if not put.path.startswith("/v1/") else PONG if put.method == "POST" else LIST,
+        *("path_missing_v1", "sure", {"address": "{origin}/v1"}),
+        path="",
+    ),
+    "the same is said to everything": Row(lambda _: Reply({"status": "ok"}), "gateway_bug", "open"),
+    "a login page for every path": Row(lambda _: SIGN_IN, "captive_portal", "likely"),
     "another's API that is kept apart": Row(
         at("/v1/chat/completions", LACKING),
         *("path_extra_segment", "sure", {"address": "{origin}/v1"}),

@@ -5,28 +5,27 @@ What is asked next follows from what was answered, and so does the cause.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import replace
 
-from toolsync.address import PATHS
 from toolsync.causes import Certainty
 from toolsync.probe import lesson, trial
-from toolsync.probe.candidates import Candidate, candidates, twins
+from toolsync.probe.candidates import Candidate, candidates
+from toolsync.probe.conclusion import Inquiry
 from toolsync.probe.encryption import speaks_tls
 from toolsync.probe.exchange import Exchange
 from toolsync.probe.kinds import OF_THE_KEY, OF_THE_PATH, OF_THE_WAY
 from toolsync.probe.line import Line
+from toolsync.probe.path import misled, moved
 from toolsync.probe.patience import outwaited
 from toolsync.probe.request import Request
 from toolsync.probe.signs import (
     is_dead,
     is_gateways_fault,
+    is_nobody,
     is_of_api,
     is_of_no_header,
     is_of_path,
-    is_page,
     is_sent_elsewhere,
-    is_served,
     is_there,
     lacks_list,
     may_be_of_model,
@@ -34,33 +33,8 @@ from toolsync.probe.signs import (
 )
 from toolsync.probe.talk import Talk
 from toolsync.sentence import Text, say
-from toolsync.value import frozen
 
-
-@frozen
-class Inquiry:
-    """What asking amounts to.
-
-    Attributes:
-        exchanges: in order.
-        cause: a slug; "" where the tool's own request is answered as it must be, or nobody can tell.
-        certainty: `open` where nobody can tell.
-        values: what fills the cause's sentences: `model`, `near`, `address`, `header`, `api` …; `apart` where the
-            address is that of one dialect alone.
-        notes: further causes that do not keep it from working, with their certainty and one line.
-        skew_seconds: by how much this machine's clock is ahead of the gateway's; None where it does not say.
-        models: the models that it lists.
-        said: why nothing more was asked, where that is why nobody can tell.
-    """
-
-    exchanges: tuple[Exchange, ...] = ()
-    cause: str = ""
-    certainty: Certainty = "sure"
-    values: Mapping[str, Text] = field(default_factory=dict)
-    notes: tuple[tuple[str, Certainty, Text], ...] = ()
-    skew_seconds: float | None = None
-    models: tuple[str, ...] = ()
-    said: Text = ""
+__all__ = ["Inquiry", "inquire"]
 
 
 def inquire(request: Request, *, is_deep: bool = False, line: Line | None = None) -> Inquiry:
@@ -101,7 +75,7 @@ def _unkeyed(talk: Talk) -> Inquiry:
         is_lists_only = listed.cause == "url_redirect" and own is None  # as far as anybody knows
         certainty: Certainty = "likely" if is_lists_only else listed.certainty
         return Inquiry(cause=listed.cause, certainty=certainty, values=talk.values(listed))
-    found = _moved(talk, own) if own is not None and is_of_path(own) else None
+    found = moved(talk, own) if own is not None and is_of_path(own) else None
     return replace(found, certainty="likely") if found is not None else Inquiry(certainty="open")
 
 
@@ -140,23 +114,25 @@ def _unasked(talk: Talk, listed: Exchange) -> Inquiry:
     """The key's questions are spent on other programs: what the list and an empty question tell."""
     if listed.cause in OF_THE_KEY and listed.certainty != "open":
         return _refused(talk, listed, listed)
-    if listed.is_ok and _is_unlisted(talk):
+    if listed.is_ok and talk.is_unlisted:
         return Inquiry(cause="model_not_found", certainty="likely", values=talk.values(listed))
     if listed.is_ok and lesson.is_answered(talk):
         return Inquiry(certainty="likely")
     own = trial.own_api(talk)
     if own is not None and own.cause in OF_THE_PATH:
-        return _misled(talk, listed, own)
+        return misled(talk, listed, own)
     return Inquiry(certainty="open", said=_ENOUGH)
 
 
 def _unanswered(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:
     """The tool's own request was refused: by what, and what would be taken."""
     if asked.cause in OF_THE_PATH or (asked.cause == "captive_portal" and may_be_path(asked)):
-        return _misled(talk, listed, asked)
+        return misled(talk, listed, asked)
     if asked.cause in OF_THE_KEY:
         return _refused(talk, listed, asked)
-    if _is_unlisted(talk) and may_be_of_model(asked):
+    if is_nobody(listed, asked):
+        return moved(talk, asked) or Inquiry(cause=asked.cause, certainty="open", values=talk.values(asked))
+    if talk.is_unlisted and may_be_of_model(asked):
         return Inquiry(cause="model_not_found", certainty="likely", values=talk.values(asked))
     if asked.cause == "param_unsupported":
         return _limited(talk, asked)
@@ -235,53 +211,6 @@ def _of_body(dug: Exchange) -> tuple[str, Certainty]:
     if dug.cause in OF_THE_KEY | {"scheme_mismatch"} or (dug.status is None and dug.cause == "gateway_bug"):
         return "waf_body_block", "likely"
     return dug.cause, dug.certainty
-
-
-def _misled(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:
-    """The path leads nowhere: another one does, another API is served, or nobody can tell."""
-    if listed.is_ok and _is_unlisted(talk) and asked.certainty == "open":
-        own = trial.own_api(talk)
-        if own is not None and is_there(own):
-            return Inquiry(cause="model_not_found", certainty="likely", values=talk.values(asked))
-    if listed.is_ok:
-        return _apart(talk, asked)
-    found = _moved(talk, asked)
-    if found is not None:
-        return found
-    if is_page(asked) and asked.cause in ("path_missing_v1", "path_extra_segment"):
-        return Inquiry(cause="path_missing_prefix", certainty="likely", values=talk.values(asked))
-    certainty: Certainty = asked.certainty if asked.certainty == "sure" else "open"
-    return Inquiry(cause=asked.cause, certainty=certainty, values=talk.values(asked))
-
-
-def _apart(talk: Talk, asked: Exchange) -> Inquiry:
-    """The list is there, and the tool's own API is not: it is kept at an address of its own, or not at all."""
-    values = talk.values(asked)
-    for twin in twins(talk.request.dialect, talk.request.base):
-        tried = trial.other_route(talk, twin.base)
-        if tried is not None and is_there(tried):
-            return Inquiry(cause=twin.cause, values={**values, "address": twin.base, "apart": talk.request.dialect})
-    others = {dialect: trial.other_api(talk, dialect) for dialect in PATHS if dialect != talk.request.dialect}
-    served = ", ".join(f"`{PATHS[dialect]}`" for dialect, tried in others.items() if is_served(tried))
-    if served:
-        return Inquiry(cause="wire_api_unsupported", values={**values, "api": served})
-    certainty: Certainty = "open" if None in others.values() else "likely"
-    is_path_told = asked.cause not in ("path_missing_prefix", "models_list_unsupported")  # the list is at this path
-    return Inquiry(cause=asked.cause if is_path_told else "wire_api_unsupported", certainty=certainty, values=values)
-
-
-def _moved(talk: Talk, asked: Exchange) -> Inquiry | None:
-    """Another address of the same origin at which the gateway answers."""
-    for candidate in candidates(talk.request.dialect, talk.request.base):
-        tried = trial.other_address(talk, candidate)
-        if tried is not None and is_there(tried):
-            return Inquiry(cause=candidate.cause, values={**talk.values(asked), "address": candidate.base})
-    return None
-
-
-def _is_unlisted(talk: Talk) -> bool:
-    """Whether the gateway lists models, and not the one that is asked for."""
-    return bool(talk.models) and talk.model not in talk.models
 
 
 def _refused(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from toolsync.probe.conclusion import Inquiry
 from toolsync.probe.kinds import OF_THE_KEY, OF_THE_PATH, OF_THE_WAY
 from toolsync.probe.patience import outwaited
 from toolsync.probe.request import Request
 from toolsync.probe.talk import Talk
-
-if TYPE_CHECKING:
-    from toolsync.probe.inquiry import Inquiry
 
 _OF_WAITING = frozenset({"origin_timeout", "stream_stalled", "tool_timeout_too_short", "upstream_overloaded"})
 """What may be otherwise for who waits longer."""

@@ -67,7 +67,7 @@ class Network:
             certificates: the variables that name a file of certificates; those that most programs heed where none are.
             rules: which variables say the proxy, and how.
         """
-        bundle = next((environ[name] for name in certificates or _CERTIFICATES if environ.get(name)), "")
+        bundle = next((environ[name] for name in certificates or CERTIFICATES if environ.get(name)), "")
         return cls(
             proxy=str(table.get("proxy") or environ.get(rules.variable(environ, url), "")),
             no_proxy=str(table.get("no_proxy") or environ.get(rules.sparing(environ), "")),
@@ -95,7 +95,8 @@ class Network:
         return replace(taken, ca_bundle="", unchecked="") if is_plain else taken
 
 
-_CERTIFICATES = ("ssl_cert_file", "SSL_CERT_FILE", "node_extra_ca_certs", "NODE_EXTRA_CA_CERTS")
+CERTIFICATES = ("ssl_cert_file", "SSL_CERT_FILE", "node_extra_ca_certs", "NODE_EXTRA_CA_CERTS")
+"""Variables that most programs heed of which nobody knows better."""
 
 
 def send(

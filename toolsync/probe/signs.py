@@ -63,6 +63,12 @@ def is_page(exchange: Exchange) -> bool:
     return exchange.status == 200 and "html" in exchange.content_type  # noqa: PLR2004  HTTP's own
 
 
+def is_nobody(listed: Exchange, asked: Exchange) -> bool:
+    """Whether something answers with success, and to nothing as an API does: the address may be another's."""
+    is_mute = asked.cause == listed.cause == "empty_response"
+    return is_mute or (asked.by == "statuses/success-other" and listed.status is not None and not listed.is_ok)
+
+
 def is_there(exchange: Exchange) -> bool:
     """Whether a route exists: it answers, or asks for another key, or for less."""
     is_known = exchange.status in (400, 401, 403, 422, 429) and exchange.cause not in OF_THE_PATH | OF_THE_WAY

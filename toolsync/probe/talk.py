@@ -80,6 +80,11 @@ class Talk:
         family = usual.partition("-")[0]
         return next((model for model in self.models if family in model), usual)
 
+    @property
+    def is_unlisted(self) -> bool:
+        """Whether the gateway lists models, and not the one that is asked for."""
+        return bool(self.models) and self.model not in self.models
+
     def values(self, exchange: Exchange) -> dict[str, Text]:
         """What fills a cause's sentences."""
         near = _near(self.model, self.models)
@@ -195,7 +200,12 @@ class Talk:
         """Whether one more may be asked."""
         if is_billable and self.account.billed >= MOST_BILLABLE + self.is_deep:
             return False
-        return self.account.sent < MOST_REQUESTS + self.is_deep
+        return self.left > 0
+
+    @property
+    def left(self) -> int:
+        """How many more may be asked."""
+        return MOST_REQUESTS + self.is_deep - self.account.sent
 
     def question(self, *, limit_name: str = "", text: str = "") -> dict[str, Any]:
         """The body of the smallest question.
