@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import IO
+from typing import IO, TextIO, cast
 
 from toolsync.errors import OutputError
 from toolsync.masking import masked, printable
@@ -90,7 +90,7 @@ class Screen:
         """Write the bytes as they are, at once, whatever the encoding of the stream. Raises as `put`."""
         with self._written():
             self._stream.flush()
-            self._stream.buffer.write(raw)  # type: ignore[attr-defined]  every stream of the program's has one
+            cast("TextIO", self._stream).buffer.write(raw)
             self._stream.flush()
 
     @contextmanager
