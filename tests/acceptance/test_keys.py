@@ -10,9 +10,12 @@ import pytest
 from tests.acceptance.machine import ADDRESS, KEY, Machine, Ran
 from tests.acceptance.switch import CODEX
 from tests.keys import invented
-from toolsync.errors import NoKeyringError
+from toolsync.cli import naming
+from toolsync.errors import NoKeyringError, SecretError
 from toolsync.loopback import LoopbackGateway
 from toolsync.masking import Secret
+from toolsync.paths import Places
+from toolsync.session import Session
 
 SHARED = f"""
 [profiles.home]
@@ -185,3 +188,21 @@ def test_another_key_over_one_that_copies_use_is_told(
     assert said == [[], [f"    {lost}", stale, f"    {way}"]]
     uses = machine.toolsync("key", "uses", "--json").json["data"]["uses"]
     assert [(use["kind"], use["who"]) for use in uses] == [("other key", "Codex CLI")]
+
+
+@pytest.mark.parametrize(
+    ("platform", "length", "is_taken"),
+    [("linux", 4094, True), ("linux", 4095, False), ("darwin", 1023, False), ("win32", 5000, True)],
+)
+def test_a_key_that_the_terminal_cut_off_is_not_taken(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, platform: str, length: int, is_taken: bool
+) -> None:
+    """A line of a terminal has an end: what is pasted beyond it is gone without a word."""
+    monkeypatch.setattr("typer.prompt", lambda *_words, **_options: "x" * length)
+    places = Places(machine.home, {}, machine.project, machine.home, platform)
+    session = Session(places, machine.config, machine.state, lambda: machine.vault, is_interactive=True)
+    if is_taken:
+        assert len(naming.typed_key(session, stdin=False)) == length
+        return
+    with pytest.raises(SecretError, match="the end of the key may be missing"):
+        naming.typed_key(session, stdin=False)

@@ -23,9 +23,12 @@ from tests.acceptance.switch import CODEX, config, contents, furnished, settings
 from tests.conftest import needs, takes, thorough
 from tests.keys import invented
 from tests.store.cc_switch import Home
+from toolsync.commands.keys import rotating
+from toolsync.commands.keys.rotate import Rotation
 from toolsync.commands.leaks.finding import Limits
 from toolsync.commands.schema import schema
 from toolsync.errors import KeyringLockedError
+from toolsync.loopback import Answer
 from toolsync.masking import Secret
 from toolsync.secret.vault import MemoryVault
 
@@ -193,6 +196,33 @@ def test_a_new_key_that_is_refused_changes_nothing(machine: Machine, switch: Hom
     assert rotate(NEW, "--no-ping").code == 0
 
 
+def test_a_new_key_whose_account_is_empty_is_not_led_past_the_question(
+    machine: Machine, switch: Home, both: Both, rotate: Rotate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`key set`, which is said elsewhere, asks no gateway, and keeps no way back."""
+    empty = Answer(402, b'{"error": {"message": "insufficient quota"}}')
+    monkeypatch.setattr(both, "answer", lambda _request: empty)
+    ran = rotate()
+    assert (ran.code, "or use another key: run this again with it. `--no-ping`" in ran.err) == (2, True), ran.err
+    assert ("key set" in ran.err, keys_in(machine, switch)) == (False, {KEY})
+
+
+def test_a_file_that_cannot_be_written_at_the_last_moment_leaves_the_key(
+    machine: Machine, switch: Home, rotate: Rotate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried = rotating._tried
+
+    def overtaken(rotation: Rotation) -> object:
+        (machine.home / TOML).unlink()
+        (machine.home / TOML).mkdir()
+        return tried(rotation)
+
+    monkeypatch.setattr(rotating, "_tried", overtaken)
+    ran = rotate()
+    assert (ran.code, ran.err.endswith(" The key in use stays.\n")) == (2, True), ran.err
+    assert (held(machine), KEY in machine.read(JSON), NEW in str(switch.everything())) == ({"work": KEY}, True, False)
+
+
 def test_where_no_gateway_answers_the_way_without_it_is_said(machine: Machine, rotate: Rotate) -> None:
     machine.write(".codex/config.toml", "")
     machine.profile(base_url="http://127.0.0.1:9")
@@ -332,7 +362,27 @@ def test_a_key_that_is_kept_elsewhere_is_replaced_there(machine: Machine, rotate
     with machine.untouched():
         ran = rotate()
     assert (ran.code, f"comes from {key}\n" in ran.err, hint in ran.err) == (2, True, True), ran.err
-    assert "Then `toolsync ping -p work` tries it, and `toolsync apply -p work` writes it" in ran.err
+    assert "Then `toolsync ping -p work` tries it. Revoke the old key after that." in ran.err
+
+
+def test_only_the_tools_of_its_profile_get_a_key_that_is_kept_elsewhere(machine: Machine, rotate: Rotate) -> None:
+    """`apply -p team` alone would set every tool to that profile."""
+    machine.profile(SHARED)
+    machine.environ["TEAM_KEY"] = THIRD
+    assert machine.toolsync("apply", "--yes", "--no-ping", "-p", "team", "-t", "claude-code").code == 0
+    ran = rotate(NEW, "team")
+    assert "and `toolsync apply -p team --tool claude-code` writes it wherever a copy stands." in ran.err
+
+
+def test_whose_key_is_missing_is_said_where_another_profile_uses_this_one_too(machine: Machine, rotate: Rotate) -> None:
+    machine.profile(SHARED)
+    machine.environ["TEAM_KEY"] = THIRD
+    assert machine.toolsync("apply", "--yes", "--no-ping", "-p", "team", "-t", "claude-code").code == 0
+    del machine.environ["TEAM_KEY"]
+    with machine.untouched():
+        ran = rotate()
+    said = "error: profile 'team' uses keyring:work too, and its own key cannot be had: env:TEAM_KEY: the variable is"
+    assert (ran.code, said in ran.err, "Nothing was changed: the key in use stays." in ran.err) == (2, True, True), ran
 
 
 @pytest.mark.parametrize("also", [("--stdin",), ("--from", "env:NEW_KEY")], ids=lambda also: also[0])

@@ -8,7 +8,7 @@ import typer
 
 from toolsync import disk
 from toolsync.cli import streams
-from toolsync.errors import UsageError
+from toolsync.errors import SecretError, UsageError
 from toolsync.session import Session
 
 if TYPE_CHECKING:
@@ -72,11 +72,21 @@ def typed_key(session: Session, *, stdin: bool, command: str = "key set") -> str
 
     Raises:
         UsageError: nobody is there to type it.
+        SecretError: it is so long that the terminal has cut it off.
     """
     if stdin:
         return streams.typed_in()
+    pipe = f"Pipe it in: `… | toolsync {command} --stdin`."
     if not session.is_interactive:
-        raise UsageError("nobody is there to type the key", hint=f"Pipe it in: `… | toolsync {command} --stdin`.")
+        raise UsageError("nobody is there to type the key", hint=pipe)
     what = "New key" if command == "key rotate" else "Key"
     typed: str = typer.prompt(f"{what} (nothing is shown)", hide_input=True, err=True)
+    longest = _LONGEST_LINES.get(session.places.platform)
+    if longest is not None and len(typed.encode(errors="replace")) >= longest:
+        text = f"the end of the key may be missing: of a line, a terminal hands over {longest:,} characters only"
+        raise SecretError(text, hint=pipe)
     return typed
+
+
+_LONGEST_LINES = {"linux": 4095, "darwin": 1023}
+"""What terminals drop is dropped without a word: N_TTY_BUF_SIZE of Linux, MAX_CANON of XNU, less the line's end."""

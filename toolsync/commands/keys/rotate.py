@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 from toolsync import memory as memories
@@ -15,7 +16,7 @@ from toolsync.commands.keys.turning import Change
 from toolsync.commands.pinging import requests
 from toolsync.commands.writing.carry import stop_at_unwritable
 from toolsync.commands.writing.recovering import recovered
-from toolsync.errors import DocumentError, FileError, KeyMissingError, PlanRefusedError, UsageError
+from toolsync.errors import DocumentError, FileError, KeyMissingError, PlanRefusedError, SecretError, UsageError
 from toolsync.masking import Secret, on_one_line
 from toolsync.plan import FilePlan
 from toolsync.planning.guarding import stop_at_exposed
@@ -100,10 +101,13 @@ def rotated_name(session: Session, profile: str | None) -> str:
     if found.key.kind == "keyring":
         return found.key.name
     there = _ELSEWHERE[found.key.kind].format(name=found.key.name, profile=found.name)
+    known = registry.tools(session.config.parent)
+    held = Holders(memories.read(memories.path_in(session.state)), known, profiles.names).copied().get(found.name, ())
+    apply = shlex.join(("toolsync", "apply", "-p", found.name, *(word for tool in held for word in ("--tool", tool))))
+    copied = f", and `{apply}` writes it wherever a copy stands" if held else ""
     raise UsageError(
         f"the key of profile '{found.name}' is not in the keyring, but comes from {found.key}",
-        hint=f"{there} Then `toolsync ping -p {found.name}` tries it, and `toolsync apply -p {found.name}` writes it "
-        "wherever a copy stands. Revoke the old key after that.",
+        hint=f"{there} Then `toolsync ping -p {found.name}` tries it{copied}. Revoke the old key after that.",
     )
 
 
@@ -141,13 +145,13 @@ def plan(session: Session, order: Order) -> Rotation:
     Raises:
         KeyMissingError: there is no key from before.
         ProfileError: a profile that is in use cannot be had from its shared file.
-        SecretError: the keyring does not answer.
+        SecretError: the keyring does not answer, or a profile that uses the key too has none of its own.
         DocumentError, FileError: a file with a copy cannot be read or written; names it.
         PlanRefusedError: the result would do harm.
     """
     try:
         return _planned(session, order)
-    except (DocumentError, FileError) as error:
+    except (DocumentError, FileError, SecretError) as error:
         error.hint = f"{error.hint} Nothing was changed: the key in use stays.".strip()
         raise
 
@@ -171,7 +175,7 @@ def _planned(session: Session, order: Order) -> Rotation:
     using = tuple(one for one in users(reference, profiles.profiles) if one.name in in_use)
     if old is not None and old != new:
         _stop_at_strays(session, strays(session, there, old, {one.name for one in using}), profiles)
-    files = _together([plan_apply(fresh, Wish(one.name, held[one.name])) for one in using if one.name in held])
+    files = _together([_applying(fresh, one, reference, held[one.name]) for one in using if one.name in held])
     files = replace(files or Plan(None, (), (), {}, (), memory), memory_sha256=snapshot.sha256)
     deleted = tuple(file for file in files.everything if _is_deleted(file))
     files = _without(files, deleted)
@@ -180,11 +184,8 @@ def _planned(session: Session, order: Order) -> Rotation:
         _stop_at_strays(session, unreached(session, there, old, reached), profiles)
     stop_at_exposed(fresh, files.files)
     stop_at_unwritable(files)
-    wishes = (Wish(one.name, set_now.get(one.name, ())) for one in using)
-    asked = tuple(asking for wish in wishes if (asking := _asking(fresh, wish)) is not None)
-    for asking in asked:
-        requests(fresh, asking)
-    return Rotation(fresh, change, old, using, files, asked, news, deleted)
+    asking = (_asking(fresh, one, reference, set_now.get(one.name, ())) for one in using)
+    return Rotation(fresh, change, old, using, files, tuple(filter(None, asking)), news, deleted)
 
 
 def _stop_at_strays(session: Session, found: Sequence[Stray], profiles: Profiles) -> None:
@@ -229,12 +230,32 @@ def _without(plan: Plan, deleted: Sequence[FilePlan]) -> Plan:
     )
 
 
-def _asking(session: Session, wish: Wish) -> Plan | None:
+def _applying(session: Session, profile: Profile, key: KeyRef, tools: tuple[str, ...]) -> Plan:
+    """What becomes of the files of tools that hold a copy."""
+    with _its_own(profile, key):
+        return plan_apply(session, Wish(profile.name, tools))
+
+
+def _asking(session: Session, profile: Profile, key: KeyRef, tools: tuple[str, ...]) -> Plan | None:
     """Whose requests are tried: of the tools that are set to the profile, else of all that are here; None for none."""
+    with _its_own(profile, key):
+        try:
+            asking = plan_ping(session, Wish(profile.name, tools))
+        except UsageError:
+            return None
+        requests(session, asking)
+        return asking
+
+
+@contextmanager
+def _its_own(profile: Profile, key: KeyRef) -> Iterator[None]:
+    """Say whose key cannot be had, where the profile has the one that is replaced in a header only."""
     try:
-        return plan_ping(session, wish)
-    except UsageError:
-        return None
+        yield
+    except SecretError as error:
+        if profile.key != key:
+            error.message = f"profile '{profile.name}' uses {key} too, and its own key cannot be had: {error.message}"
+        raise
 
 
 def _together(plans: Sequence[Plan]) -> Plan | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -21,7 +22,7 @@ from toolsync.commands.pinging import Pinged, failures, ping_all
 from toolsync.commands.writing import forgetting
 from toolsync.commands.writing.carry import carry_out
 from toolsync.doctor.remedy import is_about_key
-from toolsync.errors import ChangedError, PingFailedError, SecretError, ToolsyncError
+from toolsync.errors import ChangedError, FileError, PingFailedError, SecretError, StoreError, ToolsyncError
 from toolsync.masking import Secret, on_one_line
 from toolsync.planning.guarding import still_exposed, stop_at_exposed
 from toolsync.result import DONE, PROBLEM, Message, Result
@@ -118,13 +119,19 @@ def _tried(rotation: Rotation) -> tuple[Pinged, ...]:
     if failed:
         which = "the key from before" if rotation.change.is_back else "the new key"
         cause = next(one.ping.cause for one in pinged if one.problem)
-        hint = "" if is_about_key(cause) else f"{failed[0].hint} `--no-ping` replaces the key without asking. "
+        other = _KEY_COMMAND.sub(
+            "run this again with it", failed[0].hint
+        )  # which would put it in the place of this one
+        hint = "" if is_about_key(cause) else f"{other} `--no-ping` replaces the key without asking. "
         raise PingFailedError(
             "\n".join(one.text for one in failed),
             hint=f"{hint}This was asked with {which}. Nothing was changed: the key in use stays.",
             cause=cause,
         )
     return pinged
+
+
+_KEY_COMMAND = re.compile(r"`toolsync key (?:set|rotate)\b[^`]*`")
 
 
 def _turned(rotation: Rotation) -> Turn:
@@ -138,6 +145,8 @@ def _turned(rotation: Rotation) -> Turn:
     except ToolsyncError as error:
         if turn.problem:
             error.hint = f"{error.hint} The keyring could not be put back either ({turn.problem}): {_HALF}".strip()
+        elif not turn.is_made and isinstance(error, (FileError, SecretError, StoreError)):
+            error.hint = f"{error.hint} The key in use stays.".strip()
         raise
     return turn
 
