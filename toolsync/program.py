@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import signal
@@ -51,7 +52,27 @@ def become(argv: Sequence[str], environ: Mapping[str, str]) -> int:
 def _replaced(program: str, argv: Sequence[str], environ: Mapping[str, str]) -> NoReturn:
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
-    os.execve(program, [*argv], _as_before(environ))  # noqa: S606  no shell is what is wanted
+    told = _as_before(environ)
+    try:
+        os.execve(program, [*argv], told)  # noqa: S606  no shell is what is wanted
+    except OSError as error:
+        if error.errno != errno.ENOEXEC or not _is_script(program):
+            raise
+        script = f"./{program}" if program.startswith("-") else program  # no option of the shell's
+        os.execve(_SHELL, [argv[0], script, *argv[1:]], told)  # noqa: S606  it reads the file, and no line of ours
+
+
+_SHELL = "/bin/sh"
+"""What runs a script that does not name its interpreter, as POSIX wants it of `execvp`."""
+
+
+def _is_script(program: str) -> bool:
+    """Whether it is text, and no program for another kind of machine."""
+    with open(program, "rb") as file:  # noqa: PTH123  as the system takes the name
+        return b"\0" not in file.readline(_FIRST_BYTES)
+
+
+_FIRST_BYTES = 128
 
 
 def _as_before(environ: Mapping[str, str]) -> dict[str, str]:

@@ -456,7 +456,7 @@ ENDS = [
     pytest.param(("nope",), 127, "there is no program 'nope' on PATH", id="not on PATH"),
     pytest.param(("./nope",), 127, "'./nope' cannot be run: No such file or directory", id="no such file"),
     pytest.param(("./shut",), 126, "'./shut' cannot be run: Permission denied", id="not executable"),
-    pytest.param(("./text",), 126, "'./text' cannot be run: Exec format error", id="no program"),
+    pytest.param(("./alien",), 126, "'./alien' cannot be run: Exec format error", id="no program of this machine's"),
 ]
 
 
@@ -469,9 +469,17 @@ def test_a_program_that_cannot_be_run_ends_as_in_a_shell(
     said: str,
 ) -> None:
     machine.write("project/shut", "#!/bin/sh\n")
-    machine.write("project/text", "what is this\n").chmod(0o755)
+    machine.write("project/alien", b"\x7fELF\0\0").chmod(0o755)
     done = real(*arguments, cwd=machine.project)
     assert (done.returncode, done.stderr.decode().splitlines()[0]) == (code, f"error: {said}")
+
+
+def test_a_script_that_names_no_interpreter_runs_as_from_a_shell(
+    machine: Machine, real: Callable[..., subprocess.CompletedProcess[bytes]]
+) -> None:
+    machine.write("project/-script", 'echo "$0|$1|${#ANTHROPIC_AUTH_TOKEN}"; exit 9\n').chmod(0o755)
+    done = real("--", "./-script", "a  b", cwd=machine.project)
+    assert (done.returncode, done.stdout.decode(), done.stderr) == (9, f"./-script|a  b|{len(KEY)}\n", b"")
 
 
 # A tool that takes everything from its environment.
