@@ -14,7 +14,7 @@ from toolsync.cli import naming
 from toolsync.errors import NoKeyringError, SecretError
 from toolsync.loopback import LoopbackGateway
 from toolsync.masking import Secret
-from toolsync.paths import Places
+from toolsync.paths import Places, Platform
 from toolsync.session import Session
 
 SHARED = f"""
@@ -180,7 +180,7 @@ def test_another_key_over_one_that_copies_use_is_told(
         monkeypatch.setattr("sys.stdin", io.StringIO(f"{key}\n"))
         said.append(machine.toolsync("key", "set", "--stdin").out.splitlines()[1:])
     way = (
-        "`toolsync apply -p work` writes the new one there. "
+        "`toolsync apply -p work --tool codex` writes the new one there. "
         "`toolsync key rotate work` asks the gateway first, and does both at once."
     )
     stale = "warning: copies of the key that was replaced still stand in the settings of Codex CLI"
@@ -195,7 +195,7 @@ def test_another_key_over_one_that_copies_use_is_told(
     [("linux", 4094, True), ("linux", 4095, False), ("darwin", 1023, False), ("win32", 5000, True)],
 )
 def test_a_key_that_the_terminal_cut_off_is_not_taken(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch, platform: str, length: int, is_taken: bool
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, platform: Platform, length: int, is_taken: bool
 ) -> None:
     """A line of a terminal has an end: what is pasted beyond it is gone without a word."""
     monkeypatch.setattr("typer.prompt", lambda *_words, **_options: "x" * length)

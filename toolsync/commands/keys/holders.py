@@ -77,9 +77,11 @@ def outdated(session: Session, key: KeyRef) -> Iterator[Message]:
         return
     held = Holders(memory, known, {one.name for one in profiles}).copied()
     for profile in users(key, profiles):
-        titles = ", ".join(known[name].title for name in held.get(profile.name, ()))
+        tools = held.get(profile.name, ())
+        titles = ", ".join(known[name].title for name in tools)
         if titles:
-            way = f"`toolsync apply -p {profile.name}` writes the new one there."
+            named = "".join(f" --tool {name}" for name in tools)  # else every tool would be set to the profile
+            way = f"`toolsync apply -p {profile.name}{named}` writes the new one there."
             rotate = f" `toolsync key rotate {profile.name}` asks the gateway first, and does both at once."
             text = f"copies of the key that was replaced still stand in the settings of {titles}"
             yield Message("warning", text, way + (rotate if key.kind == "keyring" else ""))
