@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,10 @@ import pytest
 from tests.conftest import needs
 from tests.doctor.home import Home
 from tests.keys import invented
-from toolsync.doctor import helper
+from toolsync.doctor import helper, steering
 from toolsync.doctor.checks import findings
 from toolsync.doctor.helper import Command, printed
+from toolsync.doctor.remark import left_out
 from toolsync.document import Value
 from toolsync.masking import Secret, masked
 from toolsync.sentence import tell
@@ -156,13 +158,19 @@ STEERED = {
     "a module": "python3 -m show_key",
     "an import": "python3 -c 'import show_key'",
     "a folder of PATH that is the one it is run in": "show-key",
+    "a file by its bare name": "sh show.key",
+    "a file of the folder that it is run in": "sh $PWD/show-key",
+    "a file of the folder that doctor is run in": "sh $OLDPWD/show-key",
+    "a file of the repository's root": "sh $(git rev-parse --show-toplevel)/show-key",
+    "a program that is called as toolsync": "./toolsync key print work",
 }
 
 
 @pytest.mark.parametrize("line", STEERED.values(), ids=STEERED)
 def test_nothing_that_lies_in_a_repository_is_run(tmp_path: Path, line: str, monkeypatch: pytest.MonkeyPatch) -> None:
     home = Home(tmp_path, {"PATH": ".::/usr/bin:/bin"})
-    for name in ("show-key", "show_key.py"):
+    home.environ |= dict.fromkeys(("PWD", "OLDPWD"), str(home.project))
+    for name in ("show-key", "show_key.py", "show.key", "toolsync"):
         home.write({f"project/{name}": f"#!/usr/bin/env python3\n{PLANTED}"}, mode=0o700)
     home.write({".claude/settings.json": json.dumps({"apiKeyHelper": line})})
     monkeypatch.chdir(home.project)
@@ -170,4 +178,53 @@ def test_nothing_that_lies_in_a_repository_is_run(tmp_path: Path, line: str, mon
     causes = [finding.cause for finding in findings(look) if finding.cause.startswith("key_helper")]
     assert not (home.project / "ran").exists()
     assert look.effective.credentials[0].value is None
-    assert causes == ([] if "./" in line else ["key_helper_failed"])
+    assert causes == []
+    kept = steering.kept(look, None)
+    assert kept is not None
+    assert kept[0] == "helper_of_project"
+
+
+OWN = {
+    "a password manager's": ("pass show gw", False),
+    "toolsync's, where the folder has files of these names": ("/usr/bin/toolsync key print work", False),
+    "a file of the home folder": ("~/bin/show-key work", False),
+    "likewise, by a variable": ("$HOME/tools/show-key", False),
+    "a table": ({"command": "/usr/bin/show-key", "args": ["--of", "work"]}, False),
+    "a script, as Windows spells it": ({"command": ".\\show-key.cmd"}, True),
+    "a script below, as Windows spells it": ({"command": "tools\\show-key"}, True),
+    "an interpreter's script, as Windows spells it": ({"command": "cmd", "args": ["/c", "tools\\show-key"]}, True),
+    "Windows' own folder": ({"command": "C:\\tools\\show-key", "args": []}, False),
+    "likewise, by a variable of Windows'": ({"command": "%USERPROFILE%\\tools\\show-key", "args": []}, False),
+}
+
+
+@pytest.mark.parametrize(("value", "is_there"), OWN.values(), ids=OWN)
+def test_what_lies_in_a_repository(tmp_path: Path, value: Value, *, is_there: bool) -> None:
+    for name in ("key", "print", "work", "gw", "tools/show-key", "bin/show-key"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    command = Command.of(value)
+    assert command is not None
+    assert command.lies_in(tmp_path, ENVIRON) == is_there
+
+
+PROJECTS = {
+    "a variable of anybody's": ("echo @KEY@", {"VAULT_ADDR": "http://elsewhere.example"}, "(VAULT_ADDR)"),
+    "two": ("echo @KEY@", {"PATH": "/nowhere", "FOO": "x"}, "(FOO, PATH)"),
+    "one that the tool itself reads": ("echo @KEY@", {"ANTHROPIC_MODEL": "m2"}, ""),
+    "one that is so anyway": ("echo @KEY@", {"LC_ALL": "C.UTF-8"}, ""),
+    "toolsync's command, which heeds it": ("echo @KEY@ # toolsync key print work", {"HOME": "/nowhere"}, "(HOME)"),
+    "toolsync's command, which does not": ("echo @KEY@ # toolsync key print work", {"FOO": "x"}, ""),
+    "no command": (None, {"FOO": "x"}, ""),
+}
+
+
+@pytest.mark.parametrize(("line", "env", "named"), PROJECTS.values(), ids=PROJECTS)
+def test_the_variables_of_a_project_without_which_it_is_run_are_named(
+    tmp_path: Path, line: str | None, env: Mapping[str, str], named: str
+) -> None:
+    home = Home(tmp_path, {"LC_ALL": "C.UTF-8"})
+    own = {"env": {"ANTHROPIC_AUTH_TOKEN": KEY}} if line is None else {"apiKeyHelper": line.replace("@KEY@", KEY)}
+    home.write({".claude/settings.json": json.dumps(own), "project/.claude/settings.json": json.dumps({"env": env})})
+    said = [tell(line) for finding in left_out(home.look("claude-code")) for line in finding.evidence]
+    assert [named in one for one in said] == ([True] if named else [])

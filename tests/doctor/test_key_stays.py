@@ -15,12 +15,13 @@ from hypothesis import strategies as st
 
 from tests.conftest import sampled
 from tests.doctor.cases import diagnosed, realised, run
-from tests.doctor.home import Home
+from tests.doctor.home import DEMO, Home, demo
 from tests.doctor.test_well import CHAT, JSON, KEY, MESSAGES, RESPONSES, Data, case, chat, message, ok
 from tests.keys import invented
 from toolsync.address import Dialect
 from toolsync.commands.doctor.probing import request_of
-from toolsync.doctor.unasked import by_project
+from toolsync.doctor.look import Look
+from toolsync.doctor.steering import by_project, kept
 from toolsync.masking import Secret
 from toolsync.probe.candidates import candidates
 
@@ -154,6 +155,171 @@ def test_a_projects_file_sends_no_key_to_the_gateway_of_another_profile(
     home.write({name: json.dumps({"env": env}) for name, env in stated.items()})
     asked = request_of(home.look("claude-code"))
     assert (bool(asked.credentials), asked.is_trusted) == (is_sent, is_sent)
+
+
+def _claude(tmp_path: Path, theirs: Mapping[str, str], own: Mapping[str, str] | None = None) -> Look:
+    """Claude Code set to the profile, and what a project's file puts over it."""
+    home = Home(tmp_path, profile=_TWO, key=KEY)
+    stated = {"ANTHROPIC_BASE_URL": "https://gw.example/api", "ANTHROPIC_AUTH_TOKEN": KEY, **(own or {})}
+    files = {".claude/settings.json": stated, "project/.claude/settings.json": theirs}
+    home.write({name: json.dumps({"env": env}) for name, env in files.items()})
+    return home.look("claude-code")
+
+
+ADDRESSES = {
+    "the profile's": ("https://gw.example/api", True),
+    "spelled otherwise": ("https://GW.example:443/api/", True),
+    "above it": ("https://gw.example", True),
+    "below it": ("https://gw.example/api/v1", True),
+    "another's part of a host that many share": ("https://gw.example/apis", False),
+    "the same by a way round": ("https://gw.example/api/../other", False),
+    "the same, encoded": ("https://gw.example/api/%2e%2e/other", False),
+    "the same host without encryption": ("http://gw.example/api", False),
+    "another port": ("https://gw.example:8443/api", False),
+}
+
+
+@pytest.mark.parametrize(("url", "is_sent"), ADDRESSES.values(), ids=ADDRESSES)
+def test_a_projects_file_sends_no_key_to_another_part_of_a_host(tmp_path: Path, url: str, *, is_sent: bool) -> None:
+    look = _claude(tmp_path, {"ANTHROPIC_BASE_URL": url})
+    assert bool(request_of(look).credentials) == is_sent
+    assert (kept(look, None) or ("",))[0] == ("" if is_sent else "key_kept_from_address")
+
+
+HEADERS = {
+    "Host: elsewhere.example": False,
+    "X_Forwarded_Host: elsewhere.example": False,
+    "X-Forwarded-Server: elsewhere": False,
+    "x-portkey-custom-host: elsewhere": False,
+    "Helicone-Target-Url: elsewhere": False,
+    "X-Api-Base: elsewhere": False,
+    'x-portkey-config: {"a": "https://elsewhere.example"}': False,
+    "X-Any: https%3A%2F%2Felsewhere.example": False,
+    "X-Token: https://elsewhere.example": False,
+    "Proxy-Connection: keep-alive": False,
+    "Transfer-Encoding: chunked": False,
+    "X-Team: red\nHost: elsewhere.example": False,
+    "X-Team: red": True,
+    "X-Security-Team: red": True,
+    "anthropic-beta: context-1m-2025-08-07": True,
+    "HTTP-Referer: https://team.example": True,
+    "Helicone-Property-App: web": True,
+    "cf-aig-metadata: {}": True,
+}
+
+
+@pytest.mark.parametrize(("header", "is_sent"), HEADERS.items(), ids=HEADERS)
+def test_no_key_goes_out_with_a_header_of_a_projects_file_by_which_it_is_passed_on(
+    tmp_path: Path, header: str, *, is_sent: bool
+) -> None:
+    look = _claude(tmp_path, {"ANTHROPIC_CUSTOM_HEADERS": header})
+    assert bool(request_of(look).credentials) == is_sent
+    assert (by_project(look) or ("",))[0] == ("" if is_sent else "key_kept_from_route")
+
+
+def test_the_users_own_header_of_that_kind_is_the_users_affair(tmp_path: Path) -> None:
+    look = _claude(tmp_path, {}, {"ANTHROPIC_CUSTOM_HEADERS": "Host: behind.example"})
+    assert request_of(look).headers == {"host": "behind.example"}
+
+
+_OTHER_LAYERS = """[[layer]]
+name = "user"
+overlay = "settings.json"
+[[layer]]
+name = "project"
+file = "<project>/demo.json"
+format = "jsonc"
+"""
+LENT = {
+    "nothing": ({"model": "m2"}, ""),
+    "a secret as the key": ({"key": "{env:FORGE_TOKEN}"}, "key_kept_of_project"),
+    "the profile's key": ({"key": "{env:GW}"}, ""),
+    "a secret as a header": ({"headers": {"X-A": "{env:FORGE_TOKEN}"}}, "key_kept_with_secret"),
+    "a secret without a secret's shape": ({"headers": {"X-A": "{env:SHAPELESS_PASSWORD}"}}, "key_kept_with_secret"),
+    "a secret by the header's name": ({"headers": {"X-Token": "{env:PLAIN}"}}, "key_kept_with_secret"),
+    "a secret as the model": ({"model": "{env:FORGE_TOKEN}"}, "key_kept_with_secret"),
+    "a team's name as a header": ({"headers": {"X-A": "{env:PLAIN}"}}, ""),
+    "a model's name": ({"model": "{env:PLAIN}"}, ""),
+    "another host over the user's": ({"headers": {"host": "elsewhere"}}, "key_kept_from_route"),
+}
+
+
+@pytest.mark.parametrize(("theirs", "reason"), LENT.values(), ids=LENT)
+def test_a_projects_file_has_no_secret_of_the_users_sent_along(
+    tmp_path: Path, theirs: Mapping[str, Any], reason: str
+) -> None:
+    environ = {"FORGE_TOKEN": OTHER, "SHAPELESS_PASSWORD": _SHAPELESS, "PLAIN": "red", "GW": KEY}
+    home = Home(tmp_path, environ, key=KEY)
+    own = {"url": "https://gw.example/api", "model": "m", "key": KEY, "headers": {"X-Forwarded-Host": "mine"}}
+    home.write({".demo/settings.json": json.dumps(own), "project/demo.json": json.dumps(theirs)})
+    merged = DEMO.replace("[request]", 'merge = ["headers"]\n[request]')
+    look = home.look(demo(merged + _OTHER_LAYERS))
+    assert (by_project(look) or ("",))[0] == reason
+    asked = request_of(look)
+    assert (bool(asked.credentials), asked.is_users) == (not reason, not reason)
+    assert OTHER not in str([one.reveal() for one in asked.credentials.values()])
+
+
+_ENCRYPTED = {"type": "https", "tls": {"cert": "trusted", "ca_trusted": True}}
+_OURS = "{PROJECT}/../roots.pem"
+VOUCHED = {
+    "nobody": ({}, {}, "problem"),
+    "the project": ({"NODE_EXTRA_CA_CERTS": _OURS}, {}, "inconclusive"),
+    "a project's file that is not there": ({"NODE_EXTRA_CA_CERTS": "/no/such.pem"}, {}, "problem"),
+    "the project and the user": ({"NODE_EXTRA_CA_CERTS": _OURS}, {"SSL_CERT_FILE": _OURS}, "healthy"),
+    "the user, where the project names another": (
+        {"NODE_EXTRA_CA_CERTS": "/no/such.pem"},
+        {"NODE_EXTRA_CA_CERTS": _OURS},
+        "healthy",
+    ),
+    "a file that lies where doctor is run": ({}, {"SSL_CERT_FILE": "../roots.pem"}, "inconclusive"),
+}
+
+
+@pytest.mark.parametrize(("theirs", "env", "state"), VOUCHED.values(), ids=VOUCHED)
+def test_no_key_goes_to_one_for_whom_only_a_project_vouches(
+    tmp_path: Path, theirs: Mapping[str, str], env: Mapping[str, str], state: str
+) -> None:
+    row = case(ok(message()), MESSAGES, listener=_ENCRYPTED, base_url="https://{main}")
+    filled = {name: text.replace("{PROJECT}", str(tmp_path / "project")) for name, text in env.items()}
+    row["environment"]["env"] = {"SSL_CERT_FILE": "", **filled}
+    own = {"ANTHROPIC_BASE_URL": "https://{main}", "ANTHROPIC_AUTH_TOKEN": KEY}
+    row["environment"]["files"] = [
+        {"path": "{HOME}/.claude/settings.json", "text": json.dumps({"env": own})},
+        {"path": "{PROJECT}/.claude/settings.json", "text": json.dumps({"env": theirs})},
+    ]
+    with realised(tmp_path, row) as stage:
+        said = diagnosed(stage)
+    told = json.loads(said.out)["data"]["tools"][0]
+    assert told["state"] == state
+    assert said.causes == (["tls_untrusted_ca"] if state == "problem" else [])
+    assert bool(said.asked) == (state == "healthy")
+    if state == "inconclusive":
+        assert [line.startswith("nothing was sent") for line in told["unknown"]] == [True]
+        assert told["fix"].startswith("Delete `env.NODE_EXTRA_CA_CERTS`" if theirs else "Name the file in `$SSL_")
+        assert told["command"] == []
+
+
+_GONE = {"status": 404, "headers": JSON, "json": {"error": "no"}}
+STRAY = {"a list": "", "no list": "/none", "a version too many": "/v1", "a whole endpoint": "/v1/messages"}
+
+
+@pytest.mark.parametrize("path", STRAY.values(), ids=STRAY)
+def test_no_profile_is_made_of_a_projects_address(tmp_path: Path, path: str) -> None:
+    row = case(_GONE, MESSAGES, others={"elsewhere": ELSEWHERE}, env={"ANTHROPIC_AUTH_TOKEN": KEY})
+    theirs = {"ANTHROPIC_BASE_URL": "http://{elsewhere}" + path}
+    row["environment"]["files"] = [
+        {"path": "{PROJECT}/.claude/settings.json", "text": json.dumps({"env": theirs})},
+    ]
+    with realised(tmp_path, row) as stage:
+        (stage.config / "profile.toml").unlink()
+        said = diagnosed(stage)
+    told = json.loads(said.out)["data"]["tools"][0]
+    ways = [told, *told["findings"]]
+    assert [one["command"] for one in ways] == [[]] * len(ways)
+    assert "Delete `env.ANTHROPIC_BASE_URL`" in "".join(one["fix"] for one in ways)
+    assert "init" not in "".join(one["fix"] for one in ways)
+    assert [one.keys for one in said.asked if one.keys] == []
 
 
 _VIBE = """active_model = "a"

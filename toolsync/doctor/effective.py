@@ -10,12 +10,13 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from toolsync.address import PATHS, Dialect
 from toolsync.doctor.model import Credential, Effective, Where
+from toolsync.doctor.routing import is_routing
 from toolsync.doctor.sight import Sight
 from toolsync.document import KeyPath, Value, parse_path
 from toolsync.document import data as _data
 from toolsync.document.keypath import spell
 from toolsync.masking import Secret, holds_key_shape, looks_secret
-from toolsync.probe.network import Network
+from toolsync.probe.network import CERTIFICATES, Network
 from toolsync.probe.request import queried
 from toolsync.tool import Connection, slot
 from toolsync.tool.stated import stated
@@ -61,7 +62,7 @@ def effective(look: Sight) -> Effective:
         wheres={
             **{question: look.where(answer) for question, answer in found.items() if answer.value},
             **dict(_on_the_way(look, network, base_url)),
-            **dict(routed(headers)),
+            **dict(_route(look, headers)),
         },
         wanted=look.wanted,
         query=query,
@@ -112,7 +113,7 @@ def _on_the_way(look: Sight, network: Network, base_url: str) -> Iterator[tuple[
     """Where it stands which proxy it takes, whose certificates it trusts besides, and that it checks none."""
     if base_url and network.proxy_for(base_url):
         yield "proxy", look.where_variable(network.rules.variable(look.environ, base_url))
-    certificates = look.tool.connections[look.reader.name].certificates
+    certificates = look.tool.connections[look.reader.name].certificates or CERTIFICATES
     trusted = next((name for name in certificates if look.environ.get(name)), "")
     if trusted:
         yield "certificates", look.where_variable(trusted)
@@ -212,7 +213,20 @@ def may_run(look: Sight, answer: Answer, command: Command) -> bool:
     one, places = look.seen(answer), look.world.session.places
     if one is None or one.is_projects:
         return False
-    return places.project == places.home or not command.lies_in(places.project)
+    return places.project == places.home or not command.lies_in(places.project, look.users_environ)
+
+
+def unrun(look: Sight) -> Where | None:
+    """Where a command for the key stands that we do not run."""
+    from toolsync.doctor.helper import Command
+
+    for question in sorted(CREDENTIALS & look.found.keys()):
+        answer = look.found[question]
+        path = command_path(look, answer) if answer.value else None
+        command = Command.of(command_value(look, answer, path)) if path is not None else None
+        if command is not None and not may_run(look, answer, command):
+            return look.where(answer)
+    return None
 
 
 def _printed(look: Sight, answer: Answer, path: KeyPath) -> Secret | None:
@@ -226,18 +240,18 @@ def _printed(look: Sight, answer: Answer, path: KeyPath) -> Secret | None:
 
 # Headers.
 
-_ROUTING = frozenset(
-    {
-        *("host", ":authority", "forwarded", "x-forwarded-host", "x-original-host", "x-original-url", "x-rewrite-url"),
-        *("connection", "content-length", "te", "transfer-encoding", "upgrade"),
-    }
-)
-"""Headers that say whom a request is for, or where it ends: what stands behind an address may pass it on by them."""
-
 
 def routed(headers: Mapping[str, _Header]) -> Iterator[tuple[str, Where]]:
     """Where the headers stand that lead a request elsewhere."""
-    yield from (("route", header.where) for name, header in headers.items() if name in _ROUTING)
+    for name, header in headers.items():
+        value = header.value.reveal() if isinstance(header.value, Secret) else header.value
+        if is_routing(name, value):
+            yield "route", header.where
+
+
+def _route(look: Sight, headers: Mapping[str, _Header]) -> Iterator[tuple[str, Where]]:
+    """One of them; a project's, if it has one, for what the user sets is the user's affair."""
+    yield from sorted(routed(headers), key=lambda one: not look.is_projects(one[1]))[:1]
 
 
 @frozen

@@ -9,7 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -50,11 +50,51 @@ class Command:
                 return cls(argv, program, argv)
         return None
 
-    def lies_in(self, folder: Path) -> bool:
-        """Whether it is run from the folder that it is run in, or names a file there."""
-        named = [word for part in self.argv for word in re.split(r"""[\s'"=;|&<>()]+""", part)]
-        below = [word for word in (self.program, *named) if "/" in word and word[0] not in "/~$"]
-        return any(word == self.program or os.path.lexists(folder / word) for word in below)
+    def lies_in(self, folder: Path, environ: Mapping[str, str]) -> bool:
+        """Whether it is run from the folder that it is run in, or hangs on what lies there.
+
+        Args:
+            folder: the project's.
+            environ: the variables that it is run with.
+        """
+        words = {word.replace("\\", "/") for part in self.argv for word in re.split(r"""[\s'"=;|&<>()@]+""", part)}
+        program = self.program.replace("\\", "/")
+        if "/" in program and not _ABSOLUTE.match(program):
+            return True
+        return not self.is_own and (
+            any(_is_in(folder, word, words, program) for word in words)
+            or _is_by_path(program, folder, environ)
+            or any(map(_HERE.search, self.argv))
+        )
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is toolsync's."""
+        line = " ".join(self.argv)
+        return "toolsync" in line and "key print" in line
+
+
+_ABSOLUTE = re.compile(r"[/~$%-]|[A-Za-z]:")
+"""How words begin that are no path below the folder; `$HOME/…` and `%USERPROFILE%\\…` too."""
+
+_HERE = re.compile(r"\$\{?(?:PWD|OLDPWD|CLAUDE_PROJECT_DIR)\b|\b(?:pwd|rev-parse|direnv)\b")
+"""How a command asks where it is run."""
+
+
+def _is_in(folder: Path, word: str, words: Iterable[str], program: str) -> bool:
+    """Whether a word names a file of the folder: by a path, by a name with a suffix, to Python without one."""
+    if not word or word == program or _ABSOLUTE.match(word):
+        return False
+    if "/" in word or "." in word.rstrip("."):
+        return os.path.lexists(folder / word)
+    is_python = any("python" in one for one in words)
+    return is_python and any(os.path.lexists(folder / name) for name in (word, f"{word}.py"))
+
+
+def _is_by_path(program: str, folder: Path, environ: Mapping[str, str]) -> bool:
+    """Whether the program is found by an entry of PATH that is no absolute one."""
+    entries = environ.get("PATH", "").split(os.pathsep) if program and "/" not in program else []
+    return any(os.path.lexists(folder / entry / program) for entry in entries if not Path(entry).is_absolute())
 
 
 def _shell(line: str) -> tuple[str, ...]:
@@ -126,7 +166,7 @@ def _is_missing(program: str, environ: Mapping[str, str]) -> bool:
 def _run(argv: Sequence[str], environ: Mapping[str, str], folder: Path) -> subprocess.CompletedProcess[bytes]:
     pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
     with subprocess.Popen(
-        argv, stdin=nothing, stdout=pipe, stderr=pipe, env=dict(environ), cwd=folder, start_new_session=True
+        argv, stdin=nothing, stdout=pipe, stderr=pipe, env=_there(environ, folder), cwd=folder, start_new_session=True
     ) as process:
         try:
             out, err = process.communicate(timeout=_SECONDS)
@@ -134,6 +174,12 @@ def _run(argv: Sequence[str], environ: Mapping[str, str], folder: Path) -> subpr
             _end(process)
             raise
     return subprocess.CompletedProcess(argv, process.returncode, out, err)
+
+
+def _there(environ: Mapping[str, str], folder: Path) -> dict[str, str]:
+    """The variables, of which none names the folder that doctor is run in."""
+    own = {name: value for name, value in environ.items() if name not in ("PWD", "OLDPWD")}
+    return {**own, "PWD": str(folder)}
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from toolsync.address import origin
-from toolsync.doctor.checks.saying import address, place, same
+from toolsync.doctor.checks.saying import address, place, same, slot, text
 from toolsync.doctor.checks.wanting import taken_out
 from toolsync.doctor.command import Words, applied, commands
+from toolsync.doctor.diagnosis import Probed
 from toolsync.doctor.look import Look
-from toolsync.doctor.model import Credential, Diagnosis, Finding, Fix, Where
+from toolsync.doctor.model import Diagnosis, Finding, Fix, Where
+from toolsync.doctor.steering import kept
 from toolsync.errors import ProfileError
 from toolsync.sentence import Text, say
-from toolsync.trace.credential import CREDENTIALS, variables_of
+from toolsync.trace.credential import variables_of
 
 
 def is_unset(look: Look, offline: Sequence[Finding]) -> bool:
@@ -31,12 +33,13 @@ def is_unset(look: Look, offline: Sequence[Finding]) -> bool:
     return is_default and not is_wanted and not any(one.severity == "error" for one in offline)
 
 
-def why(look: Look, one: Diagnosis) -> Iterator[Text]:
+def why(look: Look, one: Diagnosis, probed: Probed | None = None) -> Iterator[Text]:
     """Why nobody can tell; nothing where somebody can, or where that is no reason.
 
     Args:
         look: the program.
         one: what is said of it.
+        probed: what asking came to; None where nobody was asked.
     """
     if one.state not in ("inconclusive", "warning"):
         return
@@ -48,45 +51,42 @@ def why(look: Look, one: Diagnosis) -> Iterator[Text]:
             yield say("unset_by_profile", called=look.called, profile=profile.name)
         elif look.world.fault is None:
             yield say("unset_without_profile", called=look.called)
-    elif (steered := by_project(look)) is not None:
-        yield say(steered[0], place=place(look, steered[1]))
+    elif (held := kept(look, probed)) is not None:
+        yield say(held[0], place=place(look, held[1]), called=look.called)
     elif _is_held_back(look):
         yield say("key_kept", address=address(look.effective.base_url))
 
 
-def way_out(look: Look, one: Diagnosis) -> Fix | None:
+def way_out(look: Look, one: Diagnosis, probed: Probed | None = None) -> Fix | None:
     """What would let doctor tell; None where nothing of ours would.
 
     Args:
         look: the program.
         one: what is said of it.
+        probed: what asking came to; None where nobody was asked.
     """
     if one.state != "inconclusive" or one.findings:
         return None
     is_first = not look.world.profiles and look.world.fault is None
     if is_unset(look, one.findings):
         return commands(("init",) if is_first else applied(look.tool.name))
-    if (steered := by_project(look)) is not None:
-        return taken_out(look, steered[1])
+    if (held := kept(look, probed)) is not None:
+        return _without(look, *held)
     return commands(first_profile(look)) if is_first and _is_held_back(look) else None
 
 
-def by_project(look: Look) -> tuple[str, Where] | None:
-    """By what a project's file says a key would go astray, so that none of ours goes out: a sentence, and where."""
-    effective, wheres = look.effective, look.effective.wheres
-    if look.is_projects(wheres.get("route")):
-        return "key_kept_from_route", wheres["route"]
-    if look.is_projects(wheres.get("key_env")) and any(_is_picked(look, one) for one in effective.credentials):
-        return "key_kept_of_project", wheres["key_env"]
-    is_plain = not effective.url.strip().lower().startswith("https:")
-    if look.is_projects(wheres.get("proxy")) and (is_plain or look.is_projects(wheres.get("certificates"))):
-        return "key_kept_from_proxy", wheres["proxy"]
-    return None
-
-
-def _is_picked(look: Look, one: Credential) -> bool:
-    """Whether it is another of the user's secrets than the profile's key."""
-    return one.kind == "variable" and one.question in CREDENTIALS and one.value != look.world.key
+def _without(look: Look, reason: str, where: Where) -> Fix | None:
+    """What of the project's is taken out; a certificate authority may be one's own organisation's."""
+    if reason == "helper_of_project":
+        return None
+    if reason == "key_kept_from_certificates" and not look.is_projects(where):
+        return Fix(say("name_absolutely", setting=text(slot(look, where))))
+    first = taken_out(look, where)
+    own = next((one for one in look.layers if one.layer.overlay and one.path is not None), None)
+    if reason != "key_kept_from_certificates" or first is None or own is None:
+        return first
+    shown = {"setting": text(slot(look, where)), "file": look.world.session.shown(own.file)}
+    return Fix(say("trust_certificates", first=first.text, **shown))
 
 
 def first_profile(look: Look, found: str = "") -> Words:

@@ -93,12 +93,17 @@ class World:
     @cached_property
     def origins(self) -> frozenset[str]:
         """Scheme, host and port of every address in the user's profiles."""
-        return frozenset(found for profile in self.profiles for found in _origins(profile))
+        return frozenset(origin(url) for profile in self.profiles for url in _addresses(profile))
 
-    @cached_property
+    @property
     def own_origins(self) -> frozenset[str]:
-        """Those of the active profile's."""
-        return frozenset(_origins(self.profile)) if self.profile is not None else frozenset()
+        """Those of the profile that the tools are to have."""
+        return frozenset(map(origin, self.own_addresses))
+
+    @property
+    def own_addresses(self) -> tuple[str, ...]:
+        """Each protocol's address of the profile that the tools are to have."""
+        return _addresses(self.profile) if self.profile is not None else ()
 
     @cached_property
     def key(self) -> Secret | SecretError | None:
@@ -170,18 +175,16 @@ class World:
         return home if home.is_dir() else Path(home.anchor)
 
 
-_OF_PROFILE = frozenset({"own_origins", "key", "_gateway"})
+_OF_PROFILE = frozenset({"key", "_gateway"})
 """What is found out once for each profile."""
 
 
-def _origins(profile: Profile) -> list[str]:
+def _addresses(profile: Profile) -> tuple[str, ...]:
     try:
         derived = addresses(profile.base_url, profile.urls)
-        return [
-            origin(url) for url in (derived.root_url, derived.openai_url, derived.anthropic_url, derived.gemini_url)
-        ]
     except ProfileError:
-        return []
+        return ()
+    return derived.root_url, derived.openai_url, derived.anthropic_url, derived.gemini_url
 
 
 def _of_windows() -> tuple[startup.Line, ...]:

@@ -88,7 +88,7 @@ def _untold(one: Data, alike: Sequence[Data], words: Data) -> Iterator[Line]:
     """A program of which nobody can tell, or nobody but itself."""
     mark, style = _MARKS[one["state"]]
     is_clients = one["state"] == "problem"
-    is_unset = not one["asked"] and (one["unknown"] or one["fix"])
+    is_unset = not one["asked"] and not one["is_untold"] and (one["unknown"] or one["fix"])
     told = "client" if is_clients else "unset" if is_unset else "inconclusive"
     yield Line(f"{mark} {one['called']}{words['colon']}{words[told]}", style)
     yield from map(_said, one["asked"][: 0 if is_clients else _MOST_EVIDENCE])

@@ -39,7 +39,7 @@ def program(
         proof: what became of asking the program itself; None where it was not to be asked.
     """
     effective, session = one.effective, look.world.session
-    mends, unknown = _mends(look), way_out(look, one)
+    mends, unknown = _mends(look), way_out(look, one, probed)
     fix = mends(Finding("", fix=unknown), "") if unknown is not None else None
     exchanges = probed.inquiry.exchanges if probed is not None and probed.inquiry is not None else ()
     return {
@@ -54,7 +54,7 @@ def program(
         "remarks": [_remark(look, finding, mends, language) for finding in one.remarks],
         "answered": _answered(effective, exchanges),
         "asked": [_open(tell(line, language)) for line in _evidence(probed)],
-        "unknown": [_open(tell(line, language)) for line in (*why(look, one), *(fix.why if fix else ()))],
+        "unknown": [_open(tell(line, language)) for line in (*why(look, one, probed), *(fix.why if fix else ()))],
         **_way_out(fix, language, look),
         "layers": [_layer(standing, session) for standing in look.standings()],
         "client": _proven(proof, look, language) if proof is not None else None,

@@ -15,6 +15,7 @@ from toolsync.doctor.command import applied, spelled
 from toolsync.doctor.diagnosis import diagnosis, is_blocked
 from toolsync.doctor.look import Look, here, looks
 from toolsync.doctor.model import Diagnosis, Finding, State
+from toolsync.doctor.remark import left_out
 from toolsync.doctor.unasked import is_unset
 from toolsync.doctor.world import World
 from toolsync.errors import ProfileError
@@ -96,7 +97,9 @@ def doctor(session: Session, options: Options) -> Result:
 
 def _diagnosed(look: Look, found: Sequence[Finding], asked: Probes, options: Options) -> Diagnosis:
     one = _told(look, found, asked, options)
-    return one if options.tools else replace(one, remarks=())  # what is no trouble is for who asks for it
+    if not options.tools:
+        return replace(one, remarks=())  # what is no trouble is for who asks for it
+    return replace(one, remarks=(*one.remarks, *left_out(look)))
 
 
 def _told(look: Look, found: Sequence[Finding], asked: Probes, options: Options) -> Diagnosis:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from toolsync.address import origin
 from toolsync.doctor.diagnosis import Probed, is_blocked
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Credential, Effective, Finding
-from toolsync.doctor.unasked import by_project, is_unset
-from toolsync.errors import ProfileError
+from toolsync.doctor.steering import by_project, is_profiles, own_bundle
+from toolsync.doctor.unasked import is_unset
 from toolsync.masking import Secret
 from toolsync.value import frozen
 
 if TYPE_CHECKING:
     from toolsync.probe.request import Request
+    from toolsync.probe.survey import Answer
 
 Triple = tuple[object, ...]
 
@@ -59,8 +60,21 @@ def probes(told: Sequence[tuple[Look, Sequence[Finding]]], *, is_deep: bool) -> 
     from toolsync.probe.survey import Survey
 
     root = next(iter(looks.values())).world.session.places.root
-    answers = Survey(root, is_deep).of([request_of(look) for look in looks.values()])
-    return Probes({triple: Probed(one.way, one.inquiry) for triple, one in zip(looks, answers, strict=True)})
+    requests = [request_of(look) for look in looks.values()]
+    answers = Survey(root, is_deep).of(requests)
+    each = zip(looks.items(), requests, answers, strict=True)
+    return Probes({triple: _probed(look, request, one) for (triple, look), request, one in each})
+
+
+def _probed(look: Look, request: Request, one: Answer) -> Probed:
+    """What it came to; where the way ends for us, as far as the tool gets with what the project has it trust."""
+    from toolsync.probe.way import way
+
+    network = look.effective.network.towards(request.url)
+    if one.way.end is None or network == request.network:
+        return Probed(one.way, one.inquiry)
+    gone = way(request.url, network, look.world.session.places.root)
+    return Probed(gone, is_held=gone.end is None)
 
 
 def _gives_away(look: Look) -> bool:
@@ -85,8 +99,9 @@ def request_of(look: Look) -> Request:
     assert effective.dialect is not None  # noqa: S101  the caller looked
     keys = {one.header: one.value for one in effective.credentials if one.value is not None and _may_send(look, one)}
     is_known = bool(keys) or not effective.credentials  # without its key, the gateway would only ask for one
-    is_users = not look.is_projects(effective.wheres.get("base_url")) and by_project(look) is None
-    is_own = _is_profiles(look) and by_project(look) is None
+    is_steered = by_project(look) is not None
+    is_users = not look.is_projects(effective.wheres.get("base_url")) and not is_steered
+    is_own = is_profiles(look) and not is_steered
     is_trusted = is_known and is_own
     headers = {
         name: value
@@ -105,7 +120,7 @@ def request_of(look: Look) -> Request:
         timeout_of=look.tool.request.timeout_of,
         limit_name=effective.limit_name,
         query=effective.query if is_trusted else "",
-        network=effective.network.towards(effective.url),
+        network=replace(effective.network, ca_bundle=own_bundle(look)).towards(effective.url),
         is_trusted=is_trusted,
         is_users=is_users,
     )
@@ -114,12 +129,3 @@ def request_of(look: Look) -> Request:
 def _may_send(look: Look, one: Credential) -> bool:
     """Whether we send it: a login of the tool's with its vendor is sent by the tool alone, and never by us."""
     return one.kind != "login" or one.value == look.world.key
-
-
-def _is_profiles(look: Look) -> bool:
-    """Whether it asks an origin of the user's own profiles; where a project's file says which, of the active one."""
-    is_projects = look.is_projects(look.effective.wheres.get("base_url"))
-    try:
-        return origin(look.effective.base_url) in (look.world.own_origins if is_projects else look.world.origins)
-    except ProfileError:  # no address: that is what is wrong
-        return False

@@ -8,6 +8,7 @@ from toolsync import registry
 from toolsync.commands.environment.variables import by_variable
 from toolsync.commands.keys.holders import Holders
 from toolsync.doctor.checks import saying
+from toolsync.doctor.command import Words
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Finding, Where
 from toolsync.doctor.remedy import OF_ADDRESS, is_about_key
@@ -36,16 +37,22 @@ def standing(look: Look, finding: Finding, rehearsal: Callable[[], Rehearsal] = 
         takes=frozenset(name for row in look.tool.files for name in facts_named(row.document.data)),
         sends=frozenset(name.lower() for name in look.tool.request.headers.values()),
         writes=_writes(look, finding.where),
+        is_projects=look.is_projects(finding.where),
         tools=_tools(look, profile) if profile is not None else (),
         variable=_variable(look, profile) if profile is not None else "",
         program=next(iter(look.tool.commands), ""),
         environ=look.environ,
         set_at=_set_at(look, profile) if profile is not None and profile.key.kind == "env" else "",
-        begin=() if has_profile else first_profile(look, address),
+        begin=() if has_profile else _begin(look, address),
         key=lambda: look.world.key,
         taken_out=lambda: removal(look, finding.where) if finding.where is not None else None,
         rehearsal=rehearsal,
     )
+
+
+def _begin(look: Look, address: str) -> Words:
+    """The command that makes a first profile; a project's address is not made the user's own by it."""
+    return ("init",) if look.is_projects(look.effective.wheres.get("base_url")) else first_profile(look, address)
 
 
 def _set_at(look: Look, profile: Profile) -> str:

@@ -176,15 +176,10 @@ def helper(look: Look) -> Iterator[Finding]:
         lines = [say("at", place=place(look, where), said=done.problem)]
         found = values(look, where, program=text(command.program))
         cause = "key_helper_failed"
-        if _is_own(command) and not done.is_gone:
+        if command.is_own and not done.is_gone:
             cause = _why(look) or _said(tell(done.problem)) or cause
-        fix = commands(applied(look.tool.name)) if _is_own(command) and cause == "key_helper_failed" else None
+        fix = commands(applied(look.tool.name)) if command.is_own and cause == "key_helper_failed" else None
         yield Finding(cause, "sure", tuple(lines), found, where, fix)
-
-
-def _is_own(command: object) -> bool:
-    words = " ".join(getattr(command, "argv", ()))
-    return "toolsync" in words and "key print" in words
 
 
 def _why(look: Look) -> str:

@@ -52,6 +52,9 @@ def _found(effective: Effective, finding: Finding, profile: Profile | None, stan
     if finding.cause in ("tool_timeout_too_short", "timeout_unit") and not takes_timeout:
         return setting.raised_limit(finding)
     change = _CHANGES.get(finding.cause)
+    is_about_target = change in _OF_ADDRESS or change is setting.model
+    if standing.is_projects and is_about_target and (profile is None or not standing.is_set):
+        return standing.taken_out()  # no profile is to be led by it
     if profile is None:
         return _by_hand(finding, standing)
     if change is None:

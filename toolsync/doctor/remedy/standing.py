@@ -47,6 +47,7 @@ class Standing:
         takes: the facts of a profile that the tool's templates set.
         sends: the headers in which the tool sends keys of its settings, in lower case.
         writes: whether toolsync sets the place that the finding names.
+        is_projects: whether a project's file says what the finding is about.
         tools: all that are set to the profile.
         variable: of the environment, from which the tool takes the key as toolsync sets it; "" where it does not.
         program: what starts the tool; "" where nobody knows.
@@ -62,6 +63,7 @@ class Standing:
     takes: frozenset[str] = frozenset({"timeout_seconds"})
     sends: frozenset[str] = frozenset({"authorization", "x-api-key"})
     writes: bool = True
+    is_projects: bool = False
     tools: tuple[str, ...] = ()
     variable: str = ""
     program: str = ""

@@ -1,0 +1,29 @@
+"""Headers that say whom a request is for, or where it ends: whoever stands behind an address may pass it on by them."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import unquote
+
+_NAMES = re.compile(
+    r"host|target|upstream|forward|endpoint|proxy|backend|destination|authority|rewrite|redirect|ur[il]$"
+    r"|(?<![a-z])(?:ur[il]|base|route|server|domain|address)(?![a-z])"
+    r"|^(?:connection|content-length|te|trailer|transfer-encoding|upgrade)$"
+)
+"""`Host` and `Connection` (RFC 9110), `X-Original-URL`, Portkey's `x-portkey-custom-host`, Helicone's
+`Helicone-Target-Url`: each router has its own, so that they are known by how people name such a thing."""
+
+_OF_SENDER = frozenset({"http-referer", "origin", "referer", "user-agent"})
+"""Headers that name who asks; OpenRouter and others want an address there."""
+
+
+def is_routing(name: str, value: str) -> bool:
+    """Whether a header may say whom a request is for.
+
+    Args:
+        name: in lower case.
+        value: what it says; an address in it is somebody's.
+    """
+    if name in _OF_SENDER:
+        return False
+    return _NAMES.search(name) is not None or "://" in unquote(value)
