@@ -10,9 +10,10 @@ import pytest
 
 from tests.bench.records import record, request
 from tests.bench.test_comparison import run, steady, with_memory
-from toolsync.bench.comparison import METRICS, Row, Verdict
+from toolsync.bench.comparison import Row, Verdict
 from toolsync.bench.condition import outcome, parse
 from toolsync.bench.record import Client, Record
+from toolsync.bench.yardstick import METRICS
 from toolsync.commands.bench.compare import held
 from toolsync.errors import UsageError
 from toolsync.render.contrast import HEADS, comparison_lines, csv_text, markdown_text, remarks

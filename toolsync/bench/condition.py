@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from toolsync.bench.comparison import METRICS, Failing, Row
+from toolsync.bench.comparison import Failing, Row
+from toolsync.bench.yardstick import METRICS
 from toolsync.errors import UsageError
 from toolsync.masking import on_one_line
 from toolsync.value import frozen

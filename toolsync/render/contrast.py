@@ -79,7 +79,7 @@ def remarks(data: Mapping[str, Any]) -> Iterator[str]:
 
 def _remedies(reasons: Sequence[str]) -> Iterator[str]:
     """What can be done where there is no verdict."""
-    from toolsync.bench.comparison import CLIENT_WAS_THE_LIMIT, TOO_FEW  # no other command of bench needs it
+    from toolsync.bench.objection import CLIENT_WAS_THE_LIMIT, TOO_FEW  # no other command of bench needs it
 
     if CLIENT_WAS_THE_LIMIT in reasons:
         yield "Where the client was the limit: leave the machine to it, and measure again."

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from toolsync.bench.comparison import METRICS
 from toolsync.bench.outline import (
     MOST_DOTS,
     Box,
@@ -20,6 +19,7 @@ from toolsync.bench.outline import (
     ttft_values,
 )
 from toolsync.bench.record import Record, Rung
+from toolsync.bench.yardstick import METRICS
 from toolsync.render.canvas import (
     AFTER,
     BAD,

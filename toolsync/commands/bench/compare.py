@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from toolsync.bench.comparability import Difference, differences
-from toolsync.bench.comparison import LEAST_EFFECT, Comparison, Failing, Row, compared
+from toolsync.bench.comparison import Comparison, Failing, Row, compared
 from toolsync.bench.condition import Condition, Outcome, outcome, parse
 from toolsync.bench.record import Record
 from toolsync.bench.resampling import RESAMPLES
+from toolsync.bench.yardstick import LEAST_EFFECT
 from toolsync.commands.bench.records import find
 from toolsync.result import DONE, PROBLEM, Message, Result
 from toolsync.session import Session
