@@ -82,6 +82,28 @@ def test_a_tool_known_by_its_program_gets_what_it_takes(started: Started, name: 
     assert argv == [name, "-p", "a b", "--json", "--profile", "x"]
 
 
+@pytest.mark.parametrize(
+    ("line", "is_claude"),
+    [
+        ("npx claude -p x", True),
+        ("npx -y @anthropic-ai/claude-code@latest -p x", True),
+        ("npm exec -- @anthropic-ai/claude-code", True),
+        ("env -u A B=c /opt/bin/claude", True),
+        ("nice -n 5 claude", True),
+        ("bun x @anthropic-ai/claude-code@2.1.112", True),
+        ("timeout -k 5 60s claude", True),
+        ("npx prettier --check claude", False),
+        ("npx -y -- prettier claude", False),
+        ("env python agent.py claude", False),
+        ("grep claude README.md", False),
+        ("npx claudette", False),
+    ],
+)
+def test_a_tool_that_another_program_starts_is_known_too(started: Started, line: str, is_claude: bool) -> None:
+    ran, argv, environ = started("--", *line.split())
+    assert (ran.code, argv, environ) == (0, line.split(), CLAUDE if is_claude else ANYBODY)
+
+
 def test_a_program_that_nobody_knows_gets_what_libraries_take(machine: Machine, started: Started) -> None:
     machine.environ |= {"ANTHROPIC_API_KEY": OTHER, "OPENAI_ORG_ID": "org"}
     _, argv, environ = started("python", "-c", "pass", "--", "--tool", "x")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path
 
 from toolsync import disk, document, registry
 from toolsync.commands.environment.detour import stop_at_detour
+from toolsync.commands.environment.launching import tool_of
 from toolsync.commands.environment.variables import (
     Variable,
     anybodys,
@@ -34,7 +35,6 @@ from toolsync.plan import FilePlan
 from toolsync.planning.delivery import delivery
 from toolsync.planning.tracing import called, layer_trees
 from toolsync.profile import Profile
-from toolsync.registry import Known
 from toolsync.result import Message
 from toolsync.secret.reference import PASSPHRASES, needs_person
 from toolsync.session import Session
@@ -76,7 +76,7 @@ def start(session: Session, name: str | None, argv: Sequence[str], tool: str | N
         DocumentError, FileError: one of those cannot be read.
     """
     known = registry.tools(session.config.parent)
-    found = registry.named(known, tool) if tool else tool_of(known, argv[0])
+    found = registry.named(known, tool) if tool else tool_of(known, argv)
     profile = profile_for(session, name, found)
     if found is None:
         return _started(session, argv, anybodys(session, profile))
@@ -93,16 +93,6 @@ def start(session: Session, name: str | None, argv: Sequence[str], tool: str | N
         stop_at_detour(session, profile, found, _started_here(found), told)
     messages, needed = _heeded(session, profile, found, variables)
     return _started(session, argv, needed, messages)
-
-
-def tool_of(known: Known, program: str) -> Tool | None:
-    """The tool whose program this is, by the name of its file."""
-    path = PureWindowsPath(program) if "\\" in program else PurePosixPath(program)
-    bare = path.name.lower()
-    for suffix in (".exe", ".cmd", ".bat", ".ps1"):
-        bare = bare.removesuffix(suffix)
-    programs = {name.lower(): tool for tool in known.values() if not tool.store for name in tool.commands}
-    return programs.get(bare)
 
 
 def _started(
