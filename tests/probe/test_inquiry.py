@@ -140,6 +140,17 @@ ROWS = {
         *("wire_api_unsupported", "likely", {"api": "`/chat/completions`"}),
         dialect=RESPONSES,
     ),
+    "a list that is kept from this key wherever it is asked for": Row(
+        lambda put: WRONG if put.method == "GET" or put.path == "/v1/chat/completions" else NOTHING,
+        *("wire_api_unsupported", "likely", {"api": "`/chat/completions`"}),
+        dialect=RESPONSES,
+    ),
+    "the same, and the version is missing": Row(
+        lambda put: WRONG if put.method == "GET" or put.path.startswith("/v1/") else NOTHING,
+        *("path_missing_v1", "sure", {"address": "{origin}/v1"}),
+        path="",
+    ),
+    "a website beside the list": Row(asked_and(Reply("<html><title>Home</title>")), "wire_api_unsupported", "likely"),
     "nothing is said to anything": Row(lambda _: EMPTY, "empty_response", "open"),
     "nothing is said to anything but below a version": Row(
         lambda put: EMPTY if not put.path.startswith("/v1/") else PONG if put.method == "POST" else LIST,

@@ -75,7 +75,7 @@ def _unkeyed(talk: Talk) -> Inquiry:
         is_lists_only = listed.cause == "url_redirect" and own is None  # as far as anybody knows
         certainty: Certainty = "likely" if is_lists_only else listed.certainty
         return Inquiry(cause=listed.cause, certainty=certainty, values=talk.values(listed))
-    found = moved(talk, own) if own is not None and is_of_path(own) else None
+    found = moved(talk, listed, own) if own is not None and is_of_path(own) else None
     return replace(found, certainty="likely") if found is not None else Inquiry(certainty="open")
 
 
@@ -131,7 +131,7 @@ def _unanswered(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:
     if asked.cause in OF_THE_KEY:
         return _refused(talk, listed, asked)
     if is_nobody(listed, asked):
-        return moved(talk, asked) or Inquiry(cause=asked.cause, certainty="open", values=talk.values(asked))
+        return moved(talk, listed, asked) or Inquiry(cause=asked.cause, certainty="open", values=talk.values(asked))
     if talk.is_unlisted and may_be_of_model(asked):
         return Inquiry(cause="model_not_found", certainty="likely", values=talk.values(asked))
     if asked.cause == "param_unsupported":

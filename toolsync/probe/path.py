@@ -22,7 +22,7 @@ def misled(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:
     if listed.is_ok:
         return _apart(talk, asked)
     is_of_another_api = talk.request.dialect != "openai-chat" and "wire_api_unsupported" in (asked.cause, *asked.also)
-    found = moved(talk, asked, spare=1 if is_of_another_api else 0)
+    found = moved(talk, listed, asked, spare=1 if is_of_another_api else 0)
     if found is not None:
         return found
     if is_of_another_api and is_served(trial.other_api(talk, "openai-chat")):
@@ -46,21 +46,27 @@ def _apart(talk: Talk, asked: Exchange) -> Inquiry:
     if served:
         return Inquiry(cause="wire_api_unsupported", values={**values, "api": served})
     certainty: Certainty = "open" if None in others.values() else "likely"
-    is_path_told = asked.cause not in ("path_missing_prefix", "models_list_unsupported")  # the list is at this path
+    is_path_told = asked.certainty != "open" and asked.cause not in _OF_MISSING  # the list is at this path
     return Inquiry(cause=asked.cause if is_path_told else "wire_api_unsupported", certainty=certainty, values=values)
 
 
-def moved(talk: Talk, asked: Exchange, *, spare: int = 0) -> Inquiry | None:
+_OF_MISSING = ("path_missing_prefix", "models_list_unsupported")
+
+
+def moved(talk: Talk, listed: Exchange, asked: Exchange, *, spare: int = 0) -> Inquiry | None:
     """Another address of the same origin at which the gateway answers.
 
     Args:
         talk: with the gateway.
+        listed: what the list came to: where it is kept from this key, it may be so at any address.
         asked: what the tool's own address came to.
         spare: requests that are kept for something else.
     """
+    is_kept = is_there(listed) and not listed.is_ok
     for candidate in candidates(talk.request.dialect, talk.request.base):
-        is_spared = 0 < talk.left <= spare
-        tried = None if is_spared else trial.other_address(talk, candidate)
+        if 0 < talk.left <= spare:
+            return None
+        tried = trial.other_route(talk, candidate.base) if is_kept else trial.other_address(talk, candidate)
         if tried is not None and is_there(tried):
             return Inquiry(cause=candidate.cause, values={**talk.values(asked), "address": candidate.base})
     return None

@@ -54,8 +54,9 @@ def lacks_list(listed: Exchange) -> bool:
 
 def is_served(tried: Exchange | None) -> bool:
     """Whether another API than the tool's is there."""
-    is_answered = tried is not None and tried.status is not None and tried.status < 300  # noqa: PLR2004  HTTP's classes
-    return tried is not None and (is_answered or is_there(tried))
+    if tried is None or tried.status is None or is_page(tried) or tried.cause in ("empty_response", "gateway_bug"):
+        return False
+    return tried.status < 300 or is_there(tried)  # noqa: PLR2004  HTTP's classes
 
 
 def is_page(exchange: Exchange) -> bool:
