@@ -16,6 +16,7 @@ from toolsync.doctor.checks import saying
 from toolsync.doctor.model import Credential, Effective
 from toolsync.masking import Secret
 from toolsync.sentence import tell
+from toolsync.tool import Tool
 
 CLAUDE = ".claude/settings.json"
 CODEX = ".codex/config.toml"
@@ -704,11 +705,12 @@ def test_no_key_is_in_what_is_said_of_a_request(tmp_path: Path) -> None:
         ("claude-code", "NODE_EXTRA_CA_CERTS"),
         ("codex", "CODEX_CA_CERTIFICATE"),
         ("cline", "NODE_EXTRA_CA_CERTS"),
-        ("mistral-vibe", "the variable that it reads for this"),
+        ("mistral-vibe", "SSL_CERT_FILE"),
+        (demo(), "the variable that it reads for this"),
     ],
 )
 def test_who_trusts_no_certificate_is_told_the_variable_that_this_program_reads(
-    tmp_path: Path, tool: str, variable: str
+    tmp_path: Path, tool: Tool | str, variable: str
 ) -> None:
     said = {name: tell(value) for name, value in saying.values(Home(tmp_path).looks(tool)[0]).items()}
     assert f" name its file in {variable}, in the environment" in named("tls_untrusted_ca").filled(said).remedy

@@ -7,6 +7,7 @@ from functools import cache
 
 from toolsync.commands.doctor.rehearsal import rehearsal
 from toolsync.commands.doctor.standing import standing
+from toolsync.doctor.checks import saying
 from toolsync.doctor.command import spelled
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Finding, Fix
@@ -41,7 +42,18 @@ class Mending:
             return Fix(say("mend_profile"))
         if found is None and is_by_profile and stands.begin:
             return Fix(say("profile_first", remedy=remedy, command=spelled(stands.begin)), stands.begin)
+        if found is None and is_by_profile and world.profile is None and world.profiles:
+            return self._used_first(remedy)
         return found or _kept_elsewhere(remedy, world.profile)
+
+    def _used_first(self, remedy: str) -> Fix:
+        """The remedy behind the choice of a profile, where there are some and none is in use."""
+        name = saying.meant(self._look)
+        if name:
+            words = ("use", name)
+            return Fix(say("use_first", remedy=remedy, command=spelled(words)), words)
+        names = ", ".join(one.name for one in self._look.world.profiles)
+        return Fix(say("choose_first", remedy=remedy, names=names))
 
 
 def _needs_profile(remedy: str) -> bool:

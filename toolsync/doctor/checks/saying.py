@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from toolsync.address import normal
+from toolsync.address import normal, origin
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Where
 from toolsync.doctor.plain import text as text  # noqa: PLC0414  the checks have it from here
+from toolsync.doctor.world import World
 from toolsync.errors import ProfileError
 from toolsync.masking import on_one_line
 from toolsync.sentence import Text, say
@@ -41,13 +42,29 @@ def at_line(look: Look, where: Where) -> str:
 
 def values(look: Look, where: Where | None = None, **more: Text) -> dict[str, Text]:
     """What fills the sentences of a cause."""
-    profile = look.world.profile
-    found: dict[str, Text] = {"tool": look.tool.name, "called": look.called, "profile": profile.name if profile else ""}
+    found: dict[str, Text] = {"tool": look.tool.name, "called": look.called, "profile": meant(look)}
     found["trusts"] = next(iter(look.tool.connections[look.reader.name].certificates), "")
     if where is not None:
         file = look.world.session.shown(where.file) if where.file else ""
         found |= {"place": place(look, where), "file": file, "layer": file or text(where.slot)}
     return {name: value for name, value in {**found, **more}.items() if value}
+
+
+def meant(look: Look) -> str:
+    """The profile that the tool is to have; where none is in use, the only one of its gateway, or at all."""
+    world = look.world
+    if world.profile is not None:
+        return world.profile.name
+    of_gateway = [one for one in world.profiles if _is_of(look, World(world.session, one))]
+    found = of_gateway or world.profiles
+    return found[0].name if len(found) == 1 else ""
+
+
+def _is_of(look: Look, world: World) -> bool:
+    try:
+        return origin(look.effective.base_url) in world.own_origins
+    except ProfileError:
+        return False
 
 
 def address(url: str) -> Text:
