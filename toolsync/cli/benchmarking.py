@@ -6,7 +6,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,6 +14,9 @@ from toolsync.cli.context import Json, ProfileName, a_number, help_app, run, sho
 from toolsync.errors import UsageError
 from toolsync.render import contrast, measurement, screen
 from toolsync.result import Result
+
+if TYPE_CHECKING:
+    from toolsync.commands.bench.measuring import Wish
 
 app = typer.Typer()
 bench_app = help_app("Measure a gateway, before and after.")
@@ -57,26 +60,22 @@ def bench_run(
     _stop_at_two(csv=csv, markdown=markdown, json=json)
     if dialect not in command.DIALECTS:
         raise UsageError(f"there is no dialect '{dialect}'", hint=f"There are: {', '.join(command.DIALECTS)}.")
+    steps = _numbers("--concurrency", concurrency) if concurrency else None
+    memory = {"ssh": gpu_ssh, "dcgm_url": dcgm_url, "metrics_url": metrics_url, "gpus": _words(gpu)}
     lengths = _lengths(tokens)
-    wish = command.Wish(
-        profile,
-        dialect,
-        model,
-        _numbers("--concurrency", concurrency) if concurrency else None,
-        lengths,
-        requests,
-        duration,
-        rate,
-        label,
-        out,
-        {"ssh": gpu_ssh, "dcgm_url": dcgm_url, "metrics_url": metrics_url, "gpus": _words(gpu)},
-    )
-    progress = _Progress(is_shown=not json and _is_watched())
+    wish = command.Wish(profile, dialect, model, steps, lengths, requests, duration, rate, label, out, memory)
+    _shown(_measured(wish, is_shown=not json and _is_watched()), csv=csv, markdown=markdown)
+
+
+def _measured(wish: Wish, *, is_shown: bool) -> Result:
+    """What the run comes to; where it is shown how far it is, that line is gone in the end."""
+    from toolsync.commands.bench import measuring as command
+
+    progress = _Progress(is_shown=is_shown)
     try:
-        result = command.run(run.session(), wish, progress)
+        return command.run(run.session(), wish, progress)
     finally:
         progress.end()
-    _shown(result, csv=csv, markdown=markdown)
 
 
 @bench_app.command("list")

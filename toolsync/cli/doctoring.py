@@ -75,12 +75,16 @@ def doctor(
     if client:
         proven = look(is_client=True)
         data = {**proven.data, "fixed": mended.result.data["fixed"]}
-        show(replace(proven, data=data, messages=(*proven.messages, *mended.messages)))
-    elif mended.is_shown:
-        run.exit_code = mended.result.exit_code
-        screen.stdout().show(render.message_lines(mended.messages, spoken))
-    else:
+        mended = replace(mended, result=replace(proven, data=data), is_shown=False)
+    _show_mended(mended, spoken)
+
+
+def _show_mended(mended: _Mended, spoken: Spoken) -> None:
+    if not mended.is_shown:
         show(replace(mended.result, messages=(*mended.result.messages, *mended.messages)))
+        return
+    run.exit_code = mended.result.exit_code
+    screen.stdout().show(render.message_lines(mended.messages, spoken))
 
 
 @frozen

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,8 +12,14 @@ from toolsync import render
 from toolsync.cli.asking import shown_and_done
 from toolsync.cli.context import Json, Plaintext, ProfileName, Tools, Yes, confirmed, run, show
 from toolsync.planning.plans import Plan, Wish
+from toolsync.planning.tracing import Notice
 from toolsync.render import screen, undertaking
 from toolsync.result import Message, Result
+from toolsync.session import Session
+from toolsync.value import frozen
+
+if TYPE_CHECKING:
+    from toolsync.commands.apply import Options
 
 app = typer.Typer()
 
@@ -47,36 +54,69 @@ def apply(
 
     session = run.session()
     news = begun_anew(session) if new_memory else ()
-    wish = Wish(profile, tuple(tool or ()), allow_plaintext, fix_gitignore)
     options = command.Options(ping=not no_ping, force=force)
+    applying = _Applying(session, options, news, is_asked=not yes, stops_at_loss=yes and not lose_old_values)
+    wish = Wish(profile, tuple(tool or ()), allow_plaintext, fix_gitignore)
+    planned = applying.plan(wish)
+    if not json and _consents(session, planned):
+        wish = replace(wish, allow_plaintext=True)
+        planned = applying.plan(wish)
+    plan = partial(applying.plan, wish)
+    show(shown_and_done(session, planned, plan, applying.carried_out, applying.shown, yes=yes))
 
-    def plan(wish: Wish) -> Plan:
-        planned = command.plan(session, wish, options)
-        if yes and not lose_old_values:
+
+@frozen
+class _Applying:
+    """What becomes of a wish.
+
+    Attributes:
+        session: the machine.
+        options: what is to be done about the gateway.
+        news: what was found before anything was planned.
+        is_asked: whether somebody is asked, and so shown a sum of what will be done.
+        stops_at_loss: whether nothing is planned that undo could not bring back.
+    """
+
+    session: Session
+    options: Options
+    news: tuple[Notice, ...]
+    is_asked: bool
+    stops_at_loss: bool
+
+    def plan(self, wish: Wish) -> Plan:
+        """The plan; raises as the command's."""
+        from toolsync.commands import apply as command
+
+        planned = command.plan(self.session, wish, self.options)
+        if self.stops_at_loss:
             command.stop_at_loss(planned)
-        return replace(planned, asides=(*news, *planned.asides))
+        return replace(planned, asides=(*self.news, *planned.asides))
 
-    planned = plan(wish)
-    asking = [skipped.tool.title for skipped in planned.skipped if skipped.needs_consent]
-    if asking and session.is_interactive and not json:
-        question = f"{', '.join(asking)}: may the tool's own file hold a copy of the key in clear?"
-        if confirmed(question):
-            wish = replace(wish, allow_plaintext=True)
-            planned = plan(wish)
+    def carried_out(self, planned: Plan) -> Result:
+        """What comes of it; raises as the command's."""
+        from toolsync.commands import apply as command
 
-    def carried_out(planned: Plan) -> Result:
-        return command.execute(session, planned, options)
+        return command.execute(self.session, planned, self.options)
 
-    def shown(planned: Plan) -> tuple[Message, ...]:
-        messages = tuple(command.plan_messages(session, planned))
-        described = command.described(session, planned)
+    def shown(self, planned: Plan) -> tuple[Message, ...]:
+        """Show it; what that said in messages."""
+        from toolsync.commands import apply as command
+
+        messages = tuple(command.plan_messages(self.session, planned))
+        described = command.described(self.session, planned)
         screen.stdout().show(undertaking.plan_lines(described))
         screen.stdout().show(render.message_lines(messages))
-        if not yes:
+        if self.is_asked:
             screen.stdout().show(undertaking.summary_lines(described))
         return messages
 
-    show(shown_and_done(session, planned, lambda: plan(wish), carried_out, shown, yes=yes))
+
+def _consents(session: Session, planned: Plan) -> bool:
+    """Whether somebody, asked about the tools that can have the key in no other way, allows a copy of it."""
+    asking = [skipped.tool.title for skipped in planned.skipped if skipped.needs_consent]
+    if not asking or not session.is_interactive:
+        return False
+    return confirmed(f"{', '.join(asking)}: may the tool's own file hold a copy of the key in clear?")
 
 
 @app.command()
