@@ -312,6 +312,15 @@ def test_what_others_put_into_our_folder_stays(applied: Machine) -> None:
     assert "\n~/.local/state/toolsync/memory.json.mine " in ran.out[ran.out.rindex("Stays") :]
 
 
+def test_lines_that_run_toolsync_in_start_up_files_are_named(machine: Machine) -> None:
+    machine.write(".bashrc", '# toolsync is great\nexport A=toolsyncs\neval "$(toolsync hook)"\n')
+    machine.write(".config/fish/config.fish", "/opt/bin/toolsync hook | source  # toolsync\n")
+    machine.write(".zshrc", b"\xff\nalias claude='toolsync exec -- claude'\n")
+    out = machine.toolsync(*UNINSTALL).out
+    named = re.findall(r"^(\S+:\d+)  +your own line;", out, re.MULTILINE)
+    assert named == ["~/.bashrc:3", "~/.zshrc:2", "~/.config/fish/config.fish:1"]
+
+
 def test_what_cannot_be_removed_is_a_problem(applied: Machine) -> None:
     (applied.state / "crash-x.txt" / "deep").mkdir(parents=True)
     ran = applied.toolsync(*WITH_KEYS)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
 from toolsync import disk
 from toolsync.commands.profiles.draft import left_behind
 from toolsync.commands.writing.state_folder import other_files
+from toolsync.doctor import startup
+from toolsync.errors import FileError
 from toolsync.planning.copies import copies
 from toolsync.planning.plans import Plan
 from toolsync.planning.stores import lost_rows
@@ -48,6 +52,8 @@ def staying(session: Session, undo: Plan) -> Iterator[Staying]:
     for path in copies(undo.files):
         reason = "another program's copy, in which values of ours stand; look whether a key is among them"
         yield Staying("copy", session.shown(path), reason)
+    for place in _lines(session):
+        yield Staying("file", place, "your own line; a new shell that finds no toolsync complains of it")
     for path in _strangers(session):
         yield Staying("file", session.shown(path), "toolsync did not make it")
     yield Staying("program", "the program", f"`{_removal(session.python)}` removes it")
@@ -76,6 +82,24 @@ def _rows(session: Session, undo: Plan) -> Iterator[Staying]:
     """Parts of containers that are not there: if they come back, our rows come with them."""
     for path, rows in lost_rows(undo.files).items():
         yield Staying("row", session.shown(path), f"it is gone; if it comes back, remove there: {', '.join(rows)}")
+
+
+_POWERSHELL = ("profile.ps1", "Microsoft.PowerShell_profile.ps1")
+_RUNS_US = re.compile(r"[^#]*\btoolsync\b")
+
+
+def _lines(session: Session) -> Iterator[str]:
+    """Where the user's start-up files run toolsync, or its completion: `eval "$(toolsync hook)"`."""
+    places = session.places
+    files = [*startup.files(places), *(places.home / ".config" / "powershell" / name for name in _POWERSHELL)]
+    for file in (one for one in files if one.is_relative_to(places.home)):
+        with suppress(FileError):  # nobody's shell reads it either
+            text = (disk.read(file).raw or b"").decode(errors="replace")
+            yield from (
+                f"{session.shown(file)}:{number}"
+                for number, line in enumerate(text.splitlines(), start=1)
+                if _RUNS_US.match(line)
+            )
 
 
 def _strangers(session: Session) -> Iterator[Path]:
