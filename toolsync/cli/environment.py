@@ -118,6 +118,8 @@ def _spoken(wanted: str | None, known: Sequence[str], of_program: Callable[[str]
     Raises:
         UsageError: there is no such, or nobody can tell.
     """
+    from toolsync.shell import UNSPOKEN
+
     if wanted is None:
         program = _running_shell()
         found = of_program(program)
@@ -127,7 +129,7 @@ def _spoken(wanted: str | None, known: Sequence[str], of_program: Callable[[str]
         return found
     spoken = wanted if wanted in known else of_program(wanted)
     if spoken is None or spoken not in known:
-        near = close(wanted, known)
+        near = close(wanted, known) if wanted not in UNSPOKEN else None
         meant = f"Did you mean '{near}'? " if near else ""
         raise UsageError(f"unknown shell '{on_one_line(wanted, limit=80)}'", hint=f"{meant}Known: {', '.join(known)}.")
     return spoken

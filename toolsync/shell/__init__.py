@@ -125,9 +125,11 @@ _ELSEWHERE = "`toolsync exec -- COMMAND` needs no quoting at all; another `--she
 
 _POSIX = ("sh", "bash", "zsh", "dash", "ash", "ksh", "mksh", "yash", "busybox")
 _OTHERS = {"fish": "fish", "pwsh": "powershell", "powershell": "powershell", "cmd": "cmd"}
+UNSPOKEN = ("csh", "tcsh", "nu", "xonsh", "elvish", "rc", "es")
+"""Shells that take in none of the dialects, whatever their names look like."""
 
 
 def dialect_of(program: str) -> str | None:
-    """The dialect of a shell by its program's name; None for one whose words nobody here knows (csh, nu, xonsh)."""
+    """The dialect of a shell by its program's name; None for one whose words nobody here knows."""
     name = program.lower().removesuffix(".exe").removeprefix("-")
     return "sh" if name in _POSIX else _OTHERS.get(name)
