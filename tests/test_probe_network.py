@@ -251,21 +251,29 @@ def test_a_proxy_of_a_kind_that_we_do_not_ask_by_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reason", "cause"),
+    ("reason", "cause", "certainty"),
     [
-        ("TLSV13_ALERT_CERTIFICATE_REQUIRED", ""),
-        ("TLSV1_ALERT_ACCESS_DENIED", ""),
-        ("WRONG_VERSION_NUMBER", "scheme_mismatch"),
+        ("TLSV13_ALERT_CERTIFICATE_REQUIRED", "", "sure"),
+        ("TLSV1_ALERT_ACCESS_DENIED", "", "sure"),
+        ("WRONG_VERSION_NUMBER", "scheme_mismatch", "sure"),
+        ("UNEXPECTED_EOF_WHILE_READING", "scheme_mismatch", "open"),
     ],
 )
-def test_an_alert_is_of_a_server_that_speaks_tls(reason: str, cause: str) -> None:
+def test_an_alert_is_of_a_server_that_speaks_tls(reason: str, cause: str, certainty: str) -> None:
     alert = ssl.SSLError(1, "an alert")
     alert.reason = reason
     broken = httpx.ReadError("broken")
     broken.__cause__ = alert
     verdict = unsent(broken, "https://gw.example/v1", Network())
-    assert (verdict.outcome, verdict.cause) == ("no_connection", cause)
+    assert (verdict.outcome, verdict.cause, verdict.certainty) == ("no_connection", cause, certainty)
     assert (reason in tell(verdict.problem)) is (not cause)
+
+
+def test_a_connection_that_is_reset_may_be_of_another_scheme_or_cut_off_on_the_way() -> None:
+    broken = httpx.ReadError("broken")
+    broken.__cause__ = ConnectionResetError()
+    verdict = unsent(broken, "http://gw.example/v1", Network())
+    assert (verdict.outcome, verdict.cause, verdict.certainty) == ("no_connection", "scheme_mismatch", "open")
 
 
 @pytest.mark.parametrize("text", [None, "no certificate"], ids=["missing", "nonsense"])

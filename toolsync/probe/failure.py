@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import ssl
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 from toolsync.causes import Certainty
@@ -68,24 +69,30 @@ def _broken(error: Exception, where: Text, *, is_proxy: bool) -> Verdict:
             case ssl.SSLError(reason=str(reason)) if reason not in _PLAIN:  # it speaks TLS, and wants it otherwise
                 said = say("unconnected_for", where=where, reason=reported(shown(reason)))
                 return Verdict("no_connection", said)
-            case ssl.SSLError():
-                return _unconnected(say("not_encrypted", where=where), "scheme_mismatch", where)
+            case ssl.SSLError(reason=reason):
+                verdict = _unconnected(say("not_encrypted", where=where), "scheme_mismatch", where)
+                return replace(verdict, certainty="open") if reason == _CUT_OFF else verdict
             case socket.gaierror():
                 return _unconnected(say("name_unknown", where=where), _by("dns_failure", is_proxy=is_proxy), where)
             case ConnectionRefusedError():
                 return _unconnected(
                     say("nothing_listens", where=where), _by("connection_refused", is_proxy=is_proxy), where
                 )
-            case ConnectionResetError() | BrokenPipeError():
+            case ConnectionResetError() | BrokenPipeError():  # of another scheme, or by somebody on the way
                 said = say("connection_broken", where=where)
-                return Verdict("no_connection", said, say("see_scheme"), "scheme_mismatch")
+                return Verdict(
+                    "no_connection", said, say("see_scheme"), "scheme_mismatch", "open"
+                )  # or a firewall's doing
             case OSError(strerror=str(reason)):
                 cause = _by("connect_timeout", is_proxy=is_proxy)
                 return _unconnected(say("unconnected_for", where=where, reason=reported(shown(reason))), cause, where)
     return _unconnected(say("unconnected", where=where), _by("connect_timeout", is_proxy=is_proxy), where)
 
 
-_PLAIN = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "UNEXPECTED_EOF_WHILE_READING", "RECORD_LAYER_FAILURE"})
+_CUT_OFF = "UNEXPECTED_EOF_WHILE_READING"
+"""So ends a greeting that a server of plain HTTP does not understand, and one that somebody on the way cuts off."""
+
+_PLAIN = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", _CUT_OFF, "RECORD_LAYER_FAILURE"})
 """What OpenSSL calls an answer that is no TLS; the rest are alerts, of a server that speaks it."""
 
 
