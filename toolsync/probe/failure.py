@@ -80,9 +80,7 @@ def _broken(error: Exception, where: Text, *, is_proxy: bool) -> Verdict:
                 )
             case ConnectionResetError() | BrokenPipeError():  # of another scheme, or by somebody on the way
                 said = say("connection_broken", where=where)
-                return Verdict(
-                    "no_connection", said, say("see_scheme"), "scheme_mismatch", "open"
-                )  # or a firewall's doing
+                return Verdict("no_connection", said, say("see_scheme"), "scheme_mismatch", "open")
             case OSError(strerror=str(reason)):
                 cause = _by("connect_timeout", is_proxy=is_proxy)
                 return _unconnected(say("unconnected_for", where=where, reason=reported(shown(reason))), cause, where)
