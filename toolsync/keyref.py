@@ -48,6 +48,12 @@ class KeyRef(NamedTuple):
         return cls(kind, name.strip())  # type: ignore[arg-type]  # checked above
 
     @property
+    def inner(self) -> KeyRef | None:
+        """Where the passphrase of an `age:` is to be had; None where a person is asked, and for the other kinds."""
+        told = self.name.partition("#")[2] if self.kind == "age" else ""
+        return KeyRef.parse(told) if REFERENCE.fullmatch(told) else None
+
+    @property
     def command(self) -> str:
         """The command line that is run for the key, or for the passphrase of its file; "" where none is."""
         told = self.name.partition("#")[2] if self.kind == "age" else str(self)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import stat
@@ -15,10 +16,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.acceptance.machine import KEY, Machine
+from tests.acceptance.machine import KEY, Machine, Ran
 from tests.conftest import needs, takes
 from tests.key_print import key_print, profile_file, program
-from toolsync.errors import SecretError
+from toolsync.errors import FileError, SecretError
 from toolsync.keyref import KeyRef
 from toolsync.masking import Secret
 from toolsync.secret import age
@@ -206,3 +207,92 @@ def test_key_set_writes_over_nothing_else(
     with machine.untouched():
         ran = machine.toolsync("key", "set", "--stdin")
     assert (ran.code, ran.out, said in ran.err) == (2, "", True)
+
+
+# The passphrase, where the keyring has it
+
+
+class Files:
+    """Files of age's, opened and shut without the time that this takes."""
+
+    def __init__(self) -> None:
+        self.held: dict[Path, tuple[str, str]] = {}
+        self.refuses = False
+
+    def opened(self, path: Path, passphrase: Secret) -> str:
+        phrase, key = self.held[path]
+        if phrase != passphrase.reveal():
+            raise SecretError("the passphrase does not open it")
+        return key
+
+    def shut(self, path: Path, key: Secret, passphrase: Secret) -> None:
+        if self.refuses:
+            self.refuses = False
+            raise FileError("no space left")
+        self.held[path] = passphrase.reveal(), key.reveal()
+
+
+@pytest.fixture
+def files(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> Files:
+    """Two files that the keyring has the passphrase of, and one that opens with another."""
+    made, names = Files(), ("one.age", "two.age", "other.age")
+    table = 'base_url = "https://h"\nmodel = "m"\nkey = "age:{}#keyring:phrase"\n'
+    profiles = "".join(f"\n[profiles.{name[:-4]}]\n{table.format(machine.home / name)}" for name in names[1:])
+    machine.profile(profiles, key=f"age:{machine.home / names[0]}#keyring:phrase")
+    machine.vault.set("phrase", Secret(PHRASE))
+    for name in names:
+        made.held[machine.write(name, QUICK.read_bytes())] = PHRASE if name != "other.age" else "x", KEY
+    monkeypatch.setattr(age, "opened", made.opened)
+    monkeypatch.setattr(age, "shut", made.shut)
+    return made
+
+
+def _phrases(machine: Machine, files: Files) -> list[str]:
+    kept = machine.vault.get("phrase")
+    assert {key for _, key in files.held.values()} == {KEY}
+    return [kept.reveal() if kept else "", *(phrase for phrase, _ in files.held.values())]
+
+
+LATER = "another phrase, with spaces"
+
+
+def _set(machine: Machine, monkeypatch: pytest.MonkeyPatch, phrase: str = LATER) -> Ran:
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{phrase}\n"))
+    return machine.toolsync("key", "set", "phrase", "--stdin")
+
+
+def test_files_are_shut_with_their_new_passphrase(
+    machine: Machine, files: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else nobody could open them again."""
+    for ran in (_set(machine, monkeypatch), _set(machine, monkeypatch)):
+        assert (ran.code, _phrases(machine, files)) == (0, [LATER, LATER, LATER, "x"]), ran.err
+    assert _set(machine, monkeypatch, PHRASE).out.splitlines() == [
+        "keyring:phrase is replaced in memory (kept only while this command runs).",
+        "age:~/one.age is shut with it now.",
+        "age:~/two.age is shut with it now.",
+        "warning: age:~/other.age does not open with the passphrase that stood there, and stays as it is",
+    ]
+
+
+@pytest.mark.parametrize("fault", ["file", "keyring", "none"])
+def test_where_one_cannot_be_all_stay_as_they_were(
+    machine: Machine, files: Files, monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    files.refuses = fault == "file"
+    if fault == "keyring":
+        refused = SecretError("the keyring is full")
+        monkeypatch.setattr(machine.vault, "set", lambda *_: (_ for _ in ()).throw(refused))
+    ran = _set(machine, monkeypatch, " " if fault == "none" else LATER)
+    assert (ran.code, _phrases(machine, files)) == (2, [PHRASE, PHRASE, PHRASE, "x"]), ran.err
+
+
+def test_a_passphrase_is_in_use_and_is_no_key(machine: Machine, files: Files) -> None:
+    with machine.untouched():
+        removed = machine.toolsync("key", "remove", "phrase", "--yes")
+        rotated = machine.toolsync("key", "rotate", "phrase", "--yes", "--from", "env:X")
+    used = "error: keyring:phrase is also used by profile 'work' as the passphrase of age:~/one.age and profile 'two'"
+    assert (removed.code, removed.err.startswith(used)) == (2, True), removed.err
+    said = "error: keyring:phrase is no key, but the passphrase of age:~/one.age, age:~/two.age, age:~/other.age\n"
+    assert (rotated.code, rotated.err.startswith(said)) == (2, True), rotated.err
+    assert _phrases(machine, files)[0] == PHRASE

@@ -204,5 +204,5 @@ def test_a_key_that_the_terminal_cut_off_is_not_taken(
     if is_taken:
         assert len(naming.typed_key(session, stdin=False)) == length
         return
-    with pytest.raises(SecretError, match="the end of the key may be missing"):
+    with pytest.raises(SecretError, match="the end of what was pasted may be missing"):
         naming.typed_key(session, stdin=False)

@@ -32,7 +32,7 @@ def key_set(
     From a prompt without echo, or from stdin; never from the command line. Where the profile's key is an `age:`
     file, in that file.
     """
-    from toolsync.commands.keys.stored import checked_name, set_key
+    from toolsync.commands.keys.stored import checked_name, passphrase_files, set_key
 
     session = run.session()
     file = _in_file(session, profile)
@@ -44,6 +44,12 @@ def key_set(
     name, vault = checked_name(naming.key_name(session, profile)), session.open_vault()
     if not stdin:
         _ = vault.backend  # opened before anybody types a key in vain
+    files = passphrase_files(name, naming.profiles(session))
+    if files:
+        from toolsync.commands.keys.file import set_passphrase
+
+        show(set_passphrase(session, name, files, lambda: naming.typed_key(session, stdin=stdin, what="Passphrase")))
+        return
     stored = set_key(naming.typed_key(session, stdin=stdin), name, vault, session.state)
     state = "replaced" if stored.is_replaced else "stored" if stored.is_changed else "unchanged"
     lost = "What stood there is kept nowhere; `toolsync key rotate` keeps it for a week." if stored.is_replaced else ""

@@ -62,13 +62,14 @@ def profiles(session: Session) -> tuple[Profile, ...]:
     return session.profiles().profiles if disk.is_there(session.config) else ()
 
 
-def typed_key(session: Session, *, stdin: bool, command: str = "key set") -> str:
+def typed_key(session: Session, *, stdin: bool, command: str = "key set", what: str = "Key") -> str:
     """The key, from stdin or a prompt without echo.
 
     Args:
         session: whether a person is there.
         stdin: read it from there.
         command: for which it is.
+        what: it is called.
 
     Raises:
         UsageError: nobody is there to type it.
@@ -79,11 +80,10 @@ def typed_key(session: Session, *, stdin: bool, command: str = "key set") -> str
     pipe = f"Pipe it in: `… | toolsync {command} --stdin`."
     if not session.is_interactive:
         raise UsageError("nobody is there to type the key", hint=pipe)
-    what = "New key" if command == "key rotate" else "Key"
     typed: str = typer.prompt(f"{what} (nothing is shown)", hide_input=True, err=True)
     longest = _LONGEST_LINES.get(session.places.platform)
     if longest is not None and len(typed.encode(errors="replace")) >= longest:
-        text = f"the end of the key may be missing: of a line, a terminal hands over {longest:,} characters only"
+        text = f"the end of what was pasted may be missing: a terminal hands over {longest:,} characters of a line"
         raise SecretError(text, hint=pipe)
     return typed
 

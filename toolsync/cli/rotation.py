@@ -78,7 +78,8 @@ def _new_key(session: Session, source: str | None, *, stdin: bool) -> Secret:
     from toolsync.secret.key import checked, without_line_end
 
     if source is None:
-        return checked(without_line_end(naming.typed_key(session, stdin=stdin, command="key rotate")), "the new key")
+        typed = naming.typed_key(session, stdin=stdin, command="key rotate", what="New key")
+        return checked(without_line_end(typed), "the new key")
     if stdin or not REFERENCE.fullmatch(source):
         raise UsageError(
             "one place has the new key: --stdin, or --from command:LINE or env:NAME",

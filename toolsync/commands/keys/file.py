@@ -1,18 +1,25 @@
-"""`key set` where the profile keeps its key in a file of age's."""
+"""`key set` where the profile keeps its key in a file of age's: the key itself, or the passphrase of the file."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from pathlib import Path
+from unicodedata import category
 
 from toolsync.commands.keys.holders import outdated
 from toolsync.errors import SecretError
 from toolsync.keyref import KeyRef
+from toolsync.masking import Secret, learn
 from toolsync.result import Message, Result
 from toolsync.secret import age
+from toolsync.secret.index import record
 from toolsync.secret.key import checked, without_line_end
 from toolsync.secret.reference import file_of, passphrase_of
 from toolsync.session import Session
+from toolsync.transaction import lock
+
+_WAIT_SECONDS = 10.0
 
 
 def set_in_file(session: Session, reference: KeyRef, typed: Callable[[], str]) -> Result:
@@ -42,3 +49,67 @@ def set_in_file(session: Session, reference: KeyRef, typed: Callable[[], str]) -
     data = {"name": age.named(path), "backend": "a file of age's", "changed": is_changed}
     stale = outdated(session, reference) if before is not None and is_changed else ()
     return Result("key set", data, (Message("note", told), *stale))
+
+
+def set_passphrase(session: Session, name: str, files: Sequence[Path], typed: Callable[[], str]) -> Result:
+    """Keep the passphrase of files in the keyring; those that open with the one that stood there get the new one.
+
+    Killed on the way, the same command with the same passphrase ends it.
+
+    Args:
+        session: the machine.
+        name: of the entry.
+        files: whose passphrase it is; they need not be there yet.
+        typed: has the passphrase.
+
+    Raises:
+        SecretError: it cannot be one, or the keyring does not take it; the files are as they were.
+        FileError: a file cannot be written; they are all as they were.
+        TransactionError: another toolsync is writing.
+    """
+    passphrase = _passphrase(typed())
+    vault = session.open_vault()
+    with lock.held(session.state, _WAIT_SECONDS):
+        before = vault.get(name)
+        is_changed = before != passphrase
+        held = dict(_opened(files, before)) if before is not None and is_changed else {}
+        shut: list[Path] = []
+        try:
+            for path, key in held.items():
+                shut.append(path)
+                age.shut(path, key, passphrase)
+            if is_changed:
+                vault.set(name, passphrase)
+        except BaseException:
+            for path in shut:
+                if before is not None:
+                    age.shut(path, held[path], before)
+            raise
+        record(session.state, name)
+    state = "unchanged" if not is_changed else "stored" if before is None else "replaced"
+    told = [Message("note", f"keyring:{name} is {state} in {vault.backend}.")]
+    told += [Message("note", f"{age.named(path)} is shut with it now.") for path in held]
+    told += [
+        Message("warning", f"{age.named(path)} does not open with the passphrase that stood there, and stays as it is")
+        for path in files
+        if before is not None and is_changed and path not in held and path.exists()
+    ]
+    return Result("key set", {"name": name, "backend": vault.backend, "changed": is_changed}, tuple(told))
+
+
+def _passphrase(text: str) -> Secret:
+    """One line, in which anything may stand."""
+    line = without_line_end(text)
+    if not line.strip() or any(category(one) == "Cc" for one in line):
+        raise SecretError("a passphrase is one line of text", hint="Type it anew.")
+    learn(line)
+    return Secret(line)
+
+
+def _opened(files: Sequence[Path], passphrase: Secret) -> Iterator[tuple[Path, Secret]]:
+    """The keys in those that the passphrase opens."""
+    for path in files:
+        if not age.is_there(path):
+            continue
+        with suppress(SecretError):  # it is not this one's
+            yield path, checked(without_line_end(age.opened(path, passphrase)), age.named(path))

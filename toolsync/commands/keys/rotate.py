@@ -10,7 +10,7 @@ from dataclasses import replace
 from toolsync import memory as memories
 from toolsync import registry
 from toolsync.commands.keys.holders import Holders, users
-from toolsync.commands.keys.stored import named
+from toolsync.commands.keys.stored import named, passphrase_files
 from toolsync.commands.keys.stray import Stray, strays, unreached
 from toolsync.commands.keys.turning import Change
 from toolsync.commands.pinging import requests
@@ -24,6 +24,7 @@ from toolsync.planning.plans import Plan, Wish, plan_apply, plan_ping
 from toolsync.planning.tracing import Notice
 from toolsync.profile import KeyRef, Profile, Profiles
 from toolsync.secret import former
+from toolsync.secret.age import named as named_file
 from toolsync.secret.vault import Entry
 from toolsync.session import Session
 from toolsync.value import frozen
@@ -91,12 +92,16 @@ def rotated_name(session: Session, profile: str | None) -> str:
 
     Raises:
         ProfileError, FileError: there is no such profile.
-        UsageError: its key is kept elsewhere; says how it is replaced there.
+        UsageError: it is kept elsewhere, or no key at all; says how it is replaced there.
     """
     profiles = session.profiles()
     key = KeyRef("keyring", (profile or "").removeprefix("keyring:"))
     if profile not in profiles.names and key in named(profiles.profiles):
         return key.name
+    if profile not in profiles.names and (files := passphrase_files(key.name, profiles.profiles)):
+        told = ", ".join(map(named_file, files))
+        text = f"keyring:{key.name} is no key, but the passphrase of {told}"
+        raise UsageError(text, hint=f"`toolsync key set {key.name}` replaces it, and shuts the file with it.")
     found = profiles.get(profile)
     if found.key.kind == "keyring":
         return found.key.name

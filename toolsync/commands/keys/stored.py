@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from toolsync.disk import shown
 from toolsync.errors import PlanRefusedError, UsageError
 from toolsync.keyref import REFERENCE
 from toolsync.masking import holds_key_shape, on_one_line
@@ -13,6 +14,7 @@ from toolsync.profile import NAME, KeyRef, Profile
 from toolsync.secret import former
 from toolsync.secret.index import forget, known_names, record
 from toolsync.secret.key import checked, without_line_end
+from toolsync.secret.reference import file_of
 from toolsync.secret.vault import Vault
 from toolsync.value import frozen
 
@@ -100,11 +102,11 @@ def list_keys(vault: Vault | None, state_dir: Path, profiles: Iterable[Profile])
 
 
 def uses(reference: KeyRef, profiles: Iterable[Profile]) -> dict[str, str]:
-    """The profiles that use a key, and as what: `as its key`, `in the header X-Team`."""
+    """The profiles that use a key, and as what: `as its key`, `in the header X-Team`, `as the passphrase of …`."""
     return {
         profile.name: role
         for profile in profiles
-        for role, used in reversed([*references(profile)])
+        for role, used in reversed([*references(profile), *_passphrases(profile)])
         if used == reference
     }
 
@@ -112,6 +114,20 @@ def uses(reference: KeyRef, profiles: Iterable[Profile]) -> dict[str, str]:
 def named(profiles: Iterable[Profile]) -> tuple[KeyRef, ...]:
     """Every key that a profile uses, each once."""
     return tuple(dict.fromkeys(used for profile in profiles for _, used in references(profile)))
+
+
+def passphrase_files(name: str, profiles: Iterable[Profile]) -> tuple[Path, ...]:
+    """The files of age's that the entry `name` of the keyring has the passphrase of."""
+    wanted = KeyRef("keyring", name)
+    found = (used for profile in profiles for _, used in references(profile) if used.inner == wanted)
+    return tuple(dict.fromkeys(file_of(used) for used in found))
+
+
+def _passphrases(profile: Profile) -> Iterator[tuple[str, KeyRef]]:
+    """What opens the files that a profile has keys in; it is no key, and no rotation's affair."""
+    for _, used in references(profile):
+        if used.inner is not None:
+            yield f"as the passphrase of age:{shown(file_of(used))}", used.inner
 
 
 def references(profile: Profile) -> Iterator[tuple[str, KeyRef]]:
