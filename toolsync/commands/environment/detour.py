@@ -75,9 +75,16 @@ def _other_ways(sight: Sight) -> Iterator[tuple[str, Where]]:
     yield from (("name another host to the gateway", where) for where in headers)
     own = sight.tool.connections[sight.reader.name]
     for connection in (own, *own.older.values()):
+        unchecked = next((name for name in connection.unchecked if _is_unchecked(sight, connection, name)), "")
+        if unchecked:
+            yield "talk to whoever answers, with no look at certificates", sight.variables[unchecked]
         proxy = _overhearing(sight, connection)
         if proxy is not None:
             yield "ask through a proxy that can read along", proxy
+
+
+def _is_unchecked(sight: Sight, connection: Connection, variable: str) -> bool:
+    return _is_projects(sight, variable) and sight.environ.get(variable) == connection.unchecked[variable]
 
 
 def _overhearing(sight: Sight, connection: Connection) -> Where | None:
