@@ -65,7 +65,7 @@ class Proxies:
 
     def variable(self, environ: Mapping[str, str], url: str) -> str:
         """The variable that says which proxy a request for `url` takes; "" where none does."""
-        is_plain = urlsplit(url.strip()).scheme.lower() == "http"
+        is_plain = url.strip()[:5].lower() == "http:"  # also of what is no address: that is what is wrong
         return self._first(environ, self.http if is_plain else self.https)
 
     def sparing(self, environ: Mapping[str, str]) -> str:
@@ -91,9 +91,12 @@ class Proxies:
 
     def spares(self, url: str, stated: str) -> bool:
         """Whether the list names the host of `url`."""
-        parts = urlsplit(url.strip())
-        host = (parts.hostname or "").rstrip(".")
-        port = parts.port or {"http": 80, "https": 443}.get(parts.scheme.lower())
+        try:
+            parts = urlsplit(url.strip())
+            host = (parts.hostname or "").rstrip(".")
+            port = parts.port or {"http": 80, "https": 443}.get(parts.scheme.lower())
+        except ValueError:  # it has none
+            return False
         names = [*self.hosts(stated)]
         is_any = "*" in names and (len(names) == 1 or "any" in self.forms)
         if is_any and (_address(host) is None or "addresses" in self.forms):

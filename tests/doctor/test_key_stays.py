@@ -19,11 +19,15 @@ from tests.doctor.home import DEMO, Home, demo
 from tests.doctor.test_well import CHAT, JSON, KEY, MESSAGES, RESPONSES, Data, case, chat, message, ok
 from tests.keys import invented
 from toolsync.address import Dialect
-from toolsync.commands.doctor.probing import request_of
+from toolsync.commands.doctor import diagnosis
+from toolsync.commands.doctor.probing import probes, request_of
+from toolsync.doctor.checks import findings
 from toolsync.doctor.look import Look
 from toolsync.doctor.steering import by_project, kept
+from toolsync.doctor.unasked import why
 from toolsync.masking import Secret
 from toolsync.probe.candidates import candidates
+from toolsync.sentence import tell
 
 OTHER = invented("doctor-stays-other")
 ELSEWHERE = {"type": "http", "routes": [], "default": {"status": 200, "headers": JSON, "json": {"data": []}}}
@@ -258,6 +262,44 @@ def test_a_projects_file_has_no_secret_of_the_users_sent_along(
     asked = request_of(look)
     assert (bool(asked.credentials), asked.is_users) == (not reason, not reason)
     assert OTHER not in str([one.reveal() for one in asked.credentials.values()])
+
+
+UNASKED = {
+    "a value from elsewhere in a project's address": (
+        {},
+        {"url": "http://gw.example/{env:FORGE_TOKEN}"},
+        "address_of_elsewhere",
+    ),
+    "a line break": ({"headers": {"X-A": "b\rHost: c"}}, {}, "header_unfit"),
+    "a header's name that is none": ({}, {"headers": {"X A": "b"}}, "header_unfit"),
+    "a header that is no ASCII": ({"headers": {"X-A": "Zo\u00eb"}}, {}, "header_unfit"),
+}
+
+
+@pytest.mark.parametrize(("own", "theirs", "reason"), UNASKED.values(), ids=UNASKED)
+def test_nobody_is_asked_and_nothing_is_called_well(
+    tmp_path: Path, own: Mapping[str, Any], theirs: Mapping[str, Any], reason: str
+) -> None:
+    home = Home(tmp_path, {"FORGE_TOKEN": OTHER}, key=KEY)
+    stated = {"url": "https://gw.example/api", "model": "m", "key": KEY, **own}
+    home.write({".demo/settings.json": json.dumps(stated), "project/demo.json": json.dumps(theirs)})
+    look = home.look(demo(DEMO + _OTHER_LAYERS))
+    asked = probes([(look, ())], is_deep=False)
+    assert [*asked] == []
+    assert (kept(look, None) or ("",))[0] == reason
+    told = diagnosis.diagnosed(look, (), asked, diagnosis.Options(tools=("demo",)))
+    assert (told.state, [one.cause for one in told.findings]) == ("inconclusive", [])
+    assert [tell(line).startswith("nobody was asked") for line in why(look, told)] == [True]
+
+
+@pytest.mark.parametrize(
+    "url", ["http://[", "http://[::1", "http://h:99999", "http://h:80a", "http://a\x1b[31m.example"]
+)
+@pytest.mark.parametrize("env", [{}, {"HTTP_PROXY": "http://proxy.example", "NO_PROXY": "localhost"}])
+def test_what_is_no_address_is_said_to_be_none(tmp_path: Path, url: str, env: Mapping[str, str]) -> None:
+    look = _claude(tmp_path, {"ANTHROPIC_BASE_URL": url, **env})
+    assert "url_malformed" in [finding.cause for finding in findings(look)]
+    assert request_of(look).credentials == {}
 
 
 _ENCRYPTED = {"type": "https", "tls": {"cert": "trusted", "ca_trusted": True}}

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from toolsync.address import PATHS, Dialect
 from toolsync.doctor.model import Credential, Effective, Where
-from toolsync.doctor.routing import is_routing
+from toolsync.doctor.routing import is_fit, is_routing
 from toolsync.doctor.sight import Sight
 from toolsync.document import KeyPath, Value, parse_path
 from toolsync.document import data as _data
@@ -63,6 +63,7 @@ def effective(look: Sight) -> Effective:
             **{question: look.where(answer) for question, answer in found.items() if answer.value},
             **dict(_on_the_way(look, network, base_url)),
             **dict(_route(look, headers)),
+            **dict(_unfit({name: header for name, header in headers.items() if name not in taken})),
         },
         wanted=look.wanted,
         query=query,
@@ -243,10 +244,12 @@ def _printed(look: Sight, answer: Answer, path: KeyPath) -> Secret | None:
 
 def routed(headers: Mapping[str, _Header]) -> Iterator[tuple[str, Where]]:
     """Where the headers stand that lead a request elsewhere."""
-    for name, header in headers.items():
-        value = header.value.reveal() if isinstance(header.value, Secret) else header.value
-        if is_routing(name, value):
-            yield "route", header.where
+    yield from (("route", header.where) for name, header in headers.items() if is_routing(name, header.text))
+
+
+def _unfit(headers: Mapping[str, _Header]) -> Iterator[tuple[str, Where]]:
+    """Where one stands that cannot be sent."""
+    yield from (("unfit", header.where) for name, header in headers.items() if not is_fit(name, header.text))
 
 
 def _route(look: Sight, headers: Mapping[str, _Header]) -> Iterator[tuple[str, Where]]:
@@ -261,6 +264,11 @@ class _Header:
     question: str
     value: str | Secret
     where: Where
+
+    @property
+    def text(self) -> str:
+        """What is sent."""
+        return self.value.reveal() if isinstance(self.value, Secret) else self.value
 
 
 def further_headers(look: Sight) -> Mapping[str, _Header]:

@@ -1,4 +1,4 @@
-"""Headers that say whom a request is for, or where it ends: whoever stands behind an address may pass it on by them."""
+"""Headers by which a request goes astray: whoever stands behind an address may pass it on; or nobody can send it."""
 
 from __future__ import annotations
 
@@ -27,3 +27,16 @@ def is_routing(name: str, value: str) -> bool:
     if name in _OF_SENDER:
         return False
     return _NAMES.search(name) is not None or "://" in unquote(value)
+
+
+def is_fit(name: str, value: str) -> bool:
+    """Whether a header can be sent as it stands (RFC 9110); what is no ASCII, programs send each in their own way.
+
+    Args:
+        name: as it is spelled.
+        value: what it says.
+    """
+    return (
+        re.fullmatch(r"[!#$%&'*+.^`|~\w-]+", name, re.ASCII) is not None
+        and re.fullmatch(r"[\t -~]*", value) is not None
+    )

@@ -22,13 +22,16 @@ Reason = tuple[str, Where]
 
 
 def kept(look: Look, probed: Probed | None) -> Reason | None:
-    """Why no key of ours went out, where that is a project's doing.
+    """Why no key of ours went out, where that is a project's doing, or a header's.
 
     Args:
         look: the program.
         probed: what asking came to; None where nobody was asked.
     """
     wheres = look.effective.wheres
+    reason = unasked(look)
+    if reason is not None:
+        return reason
     if probed is not None and probed.is_held:
         return "key_kept_from_certificates", wheres["certificates"]
     base_url = wheres.get("base_url")
@@ -37,6 +40,15 @@ def kept(look: Look, probed: Probed | None) -> Reason | None:
         return ("key_kept_from_address", base_url) if is_there else None
     steered, helper = by_project(look), unrun(look)
     return steered or (("helper_of_project", helper) if helper is not None else None)
+
+
+def unasked(look: Look) -> Reason | None:
+    """Why nobody is asked at all: whoever it is would learn what stands elsewhere; or the request cannot be sent."""
+    where = look.effective.wheres.get("base_url")
+    if where is not None and look.is_projects(where) and look.is_elsewhere("base_url"):
+        return "address_of_elsewhere", where
+    unfit = look.effective.wheres.get("unfit")
+    return None if unfit is None else ("header_unfit", unfit)
 
 
 def by_project(look: Look) -> Reason | None:

@@ -14,6 +14,7 @@ from toolsync.doctor.diagnosis import Probed, came, is_open
 from toolsync.doctor.layers import Standing
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Credential, Diagnosis, Effective, Finding, Fix, Where
+from toolsync.doctor.steering import unasked
 from toolsync.doctor.unasked import way_out, why
 from toolsync.masking import fingerprint
 from toolsync.sentence import Text, tell
@@ -47,7 +48,7 @@ def program(
         "reader": effective.reader,
         "called": effective.called,
         "state": proof.state if proof is not None else one.state,
-        "is_untold": probed is not None and is_open(probed),
+        "is_untold": is_open(probed) if probed is not None else one.state == "inconclusive" and _is_unasked(look),
         "request": _asked(look),
         "findings": [_finding(look, finding, mends, language) for finding in one.findings],
         "ruled_out": list(one.ruled_out),
@@ -59,6 +60,10 @@ def program(
         "layers": [_layer(standing, session) for standing in look.standings()],
         "client": _proven(proof, look, language) if proof is not None else None,
     }
+
+
+def _is_unasked(look: Look) -> bool:
+    return unasked(look) is not None
 
 
 def _evidence(probed: Probed | None) -> Iterator[Text]:

@@ -16,6 +16,7 @@ from toolsync.doctor.diagnosis import diagnosis, is_blocked
 from toolsync.doctor.look import Look, here, looks
 from toolsync.doctor.model import Diagnosis, Finding, State
 from toolsync.doctor.remark import left_out
+from toolsync.doctor.steering import unasked
 from toolsync.doctor.unasked import is_unset
 from toolsync.doctor.world import World
 from toolsync.errors import ProfileError
@@ -68,7 +69,7 @@ def doctor(session: Session, options: Options) -> Result:
     seen = [look for tool in chosen for look in here(tuple(looks(world.of(tool.name), tool)))]
     told = [(look, findings(look)) for look in seen]
     asked = Probes({}) if options.is_offline else probes(told, is_deep=options.is_deep)
-    diagnoses = [(look, _diagnosed(look, found, asked, options)) for look, found in told]
+    diagnoses = [(look, diagnosed(look, found, asked, options)) for look, found in told]
     proven = _proofs(diagnoses, asked) if options.is_client else [None] * len(diagnoses)
     if world.fault is not None and not seen:
         raise world.fault  # the profile would have said where to look
@@ -95,7 +96,15 @@ def doctor(session: Session, options: Options) -> Result:
     return Result("doctor", data, messages, INCONCLUSIVE if unproven and code == DONE else code)
 
 
-def _diagnosed(look: Look, found: Sequence[Finding], asked: Probes, options: Options) -> Diagnosis:
+def diagnosed(look: Look, found: Sequence[Finding], asked: Probes, options: Options) -> Diagnosis:
+    """What is to be said of one program.
+
+    Args:
+        look: the program.
+        found: what the checks found.
+        asked: what asking came to.
+        options: how it is gone about.
+    """
     one = _told(look, found, asked, options)
     if not options.tools:
         return replace(one, remarks=())  # what is no trouble is for who asks for it
@@ -103,7 +112,7 @@ def _diagnosed(look: Look, found: Sequence[Finding], asked: Probes, options: Opt
 
 
 def _told(look: Look, found: Sequence[Finding], asked: Probes, options: Options) -> Diagnosis:
-    if is_unset(look, found) and not options.is_offline:
+    if not options.is_offline and (is_unset(look, found) or unasked(look) is not None):
         one = diagnosis(look.effective, found, None)
         return replace(one, state="inconclusive") if one.state == "healthy" else one
     return diagnosis(look.effective, found, asked.of(look.effective) if not is_blocked(found) else None)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from toolsync.doctor.diagnosis import Probed, is_blocked
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Credential, Effective, Finding
-from toolsync.doctor.steering import by_project, is_profiles, own_bundle
+from toolsync.doctor.steering import by_project, is_profiles, own_bundle, unasked
 from toolsync.doctor.unasked import is_unset
 from toolsync.masking import Secret
 from toolsync.value import frozen
@@ -52,7 +52,7 @@ def probes(told: Sequence[tuple[Look, Sequence[Finding]]], *, is_deep: bool) -> 
         effective = look.effective
         if effective.dialect is None or not effective.url or is_blocked(offline) or is_unset(look, offline):
             continue
-        if _gives_away(look):
+        if unasked(look) is not None:
             continue
         looks.setdefault(_triple(effective), look)
     if not looks:
@@ -75,11 +75,6 @@ def _probed(look: Look, request: Request, one: Answer) -> Probed:
         return Probed(one.way, one.inquiry)
     gone = way(request.url, network, look.world.session.places.root)
     return Probed(gone, is_held=gone.end is None)
-
-
-def _gives_away(look: Look) -> bool:
-    """Whether a project's file puts into the address what stands elsewhere: whoever is asked there would learn it."""
-    return look.is_projects(look.effective.wheres.get("base_url")) and look.is_elsewhere("base_url")
 
 
 def _triple(effective: Effective) -> tuple[object, ...]:
