@@ -81,6 +81,6 @@ def decoded(raw: bytes) -> str:
         return raw.decode()
     except UnicodeDecodeError as error:
         if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
-            raise DocumentError("the file is UTF-16, which no tool reads", line=1, column=1) from error
+            raise DocumentError("the file is UTF-16, and toolsync reads UTF-8", line=1, column=1) from error
         line, column = place(raw[: error.start].decode(errors="replace"), error.start)
         raise DocumentError("not UTF-8 text", line=line, column=column) from error
