@@ -115,6 +115,14 @@ ROWS: dict[str, dict[str, Row]] = {
             tool="claude-code",
             says="settings.json:1: the file holds no",
         ),
+        "a project's file that cannot be read, and its user does not trust": Row(
+            NONE, {"project/.codex/config.toml": "model = ["}, tool="codex"
+        ),
+        "one that its user trusts": Row(
+            [("config_parse_error", "sure")],
+            {".codex/config.toml": TRUSTED, "project/.codex/config.toml": "model = ["},
+            tool="codex",
+        ),
         "a byte-order mark": Row(
             [("config_bom", "sure")], {OWN: "\ufeff{}"}, tool=STRICT, says="settings.json:1:1: a byte-order"
         ),

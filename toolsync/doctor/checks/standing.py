@@ -30,7 +30,7 @@ def provider(look: Look) -> Iterator[Finding]:
         is_part = any(f"<{question}>" in slot.text for slot in look.reader.questions["base_url"])
         if answer.value == expected or is_part or _is_managed(look, answer):  # the address is that provider's own
             continue
-        if not answer.layer and any(one.state in _UNREAD for one in look.layers):
+        if not answer.layer and any(one.state in _UNREAD for one in look.layers if not one.layer.is_unmet):
             continue  # the file that would say so is not read: that is what is wrong
         where = look.where(answer)
         line = say("asks_other", place=place(look, where), value=text(answer.value), called=look.called)

@@ -21,7 +21,7 @@ from toolsync.trace import refused as refused_of
 
 def syntax(look: Look) -> Iterator[Finding]:
     """Files that cannot be opened or parsed, or that the tool is too strict for: nothing in them counts."""
-    for one in look.layers:
+    for one in _read(look):
         if one.state == "shut" and one.error is not None:
             yield _finding(look, one, "config_parse_error", reported(one.error.message))
         elif one.breach:
@@ -35,6 +35,11 @@ def syntax(look: Look) -> Iterator[Finding]:
             yield _finding(look, one, cause, _heard(fault.reason), line=fault.line, column=fault.column)
         elif one.state == "read" and one.document is not None and not isinstance(one.document.data, Mapping):
             yield _finding(look, one, "config_parse_error", say("no_table"), line=1)
+
+
+def _read(look: Look) -> list[Seen]:
+    """The layers that its program reads; one that its user does not trust may hold anything (Codex 0.171.0)."""
+    return [one for one in look.layers if not one.layer.is_unmet]
 
 
 def _broken(look: Look, one: Seen, error: DocumentError) -> Finding:
@@ -54,7 +59,7 @@ def _breached(look: Look, one: Seen) -> Finding:
 
 def refused(look: Look) -> Iterator[Finding]:
     """A setting with which the tool does not start, as one that its newer releases took out."""
-    for one in look.layers:
+    for one in _read(look):
         if one.state == "read" and one.document is not None:
             yield from (_refused(look, one, path) for path in refused_of(one.layer, one.document.data))
 
@@ -71,7 +76,7 @@ def _refused(look: Look, one: Seen, path: KeyPath) -> Finding:
 
 def duplicates(look: Look) -> Iterator[Finding]:
     """A key that stands twice in JSON, with two values, where the tool looks: it takes the last, people the first."""
-    for one in look.layers:
+    for one in _read(look):
         if one.state != "read" or one.document is None or not one.document.format.startswith("json"):
             continue
         asked = {answer.path for answer in look.raw.values() if answer.layer == one.layer.name}
