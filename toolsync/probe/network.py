@@ -83,10 +83,7 @@ class Network:
 
     def towards(self, url: str) -> Network:
         """The same without what makes no difference on the way to `url`; programs differ in how they read it."""
-        try:
-            proxy = self.proxy_for(url) or ""
-        except ValueError:  # no address: that is what is wrong
-            return self
+        proxy = self.proxy_for(url) or ""
         rules = replace(_ANY, schemes=self.rules.schemes) if proxy else _ANY
         if proxy and self.rules.is_mistaken(self.proxy):  # whether it speaks HTTP as well is to be seen
             proxy, rules = self.proxy, replace(rules, as_http=self.rules.as_http)
