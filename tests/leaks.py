@@ -40,7 +40,7 @@ ALLOWED: Sequence[tuple[str, str, str]] = (
         "the plaintext way, agreed to; and the user's own program that prints a key",
     ),
     (
-        r"acceptance/test_(old_key|old_values|old_address|keyring|uninstall).py::",
+        r"acceptance/test_(old_key|old_values|old_address|keyring|keyring_faults|uninstall).py::",
         rf"file machine-0/home/({_TOOLS}|service/settings\.json|\.acme\.json)",
         "the user's own key, where the user had it before toolsync came and has it again after undo",
     ),
