@@ -1075,6 +1075,16 @@ def test_what_a_check_finds(tmp_path: Path, check: str, row: Row) -> None:
         assert secret not in repr(findings)
 
 
+@pytest.mark.parametrize("text", ['{"env": {', "[]", "{// mine\n}", "\ufeff{"])
+@pytest.mark.parametrize(("own", "is_said"), [('{"env": {"ANTHROPIC_BASE_URL": "http://h"}}', True), ("{}", False)])
+def test_a_project_breaks_nothing_that_stands_elsewhere(tmp_path: Path, text: str, own: str, *, is_said: bool) -> None:
+    """Claude Code 2.1.112 leaves such a file out, and asks as the others say."""
+    files = {CLAUDE: own, "project/.claude/settings.json": text}
+    findings = found(tmp_path, "syntax", Row(NONE, files, tool="claude-code"))
+    assert [one.severity for one in findings] == ["warning" if is_said else "error"]
+    assert is_blocked(findings) != is_said
+
+
 def test_nobody_is_asked_for_a_program_that_does_not_start(tmp_path: Path) -> None:
     assert is_blocked(found(tmp_path, "incomplete", ROWS["incomplete"]["a provider that is not"]))
 

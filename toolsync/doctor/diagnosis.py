@@ -56,7 +56,10 @@ class Probed:
 
 def is_blocked(findings: Sequence[Finding]) -> bool:
     """Whether there is no use in asking the gateway."""
-    return any(one.stops or (one.cause in BLOCKING and one.certainty == "sure") for one in findings)
+    return any(one.stops or (one.cause in BLOCKING and (one.certainty, one.severity) == _BREAKS) for one in findings)
+
+
+_BREAKS = ("sure", "error")
 
 
 def diagnosis(effective: Effective, offline: Sequence[Finding], probed: Probed | None) -> Diagnosis:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
+from toolsync.causes import Severity
 from toolsync.doctor.checks.saying import at_line, text, values
 from toolsync.doctor.checks.saying import slot as shown_slot
 from toolsync.doctor.layers import Seen
@@ -130,4 +131,13 @@ def _finding(  # noqa: PLR0913  a finding has as many parts
     evidence = [say("at", place=at, said=reason) if cause != "config_parse_error" or line else reason]
     if line is not None and one.state != "read":
         evidence.append(say("reads_nothing", called=look.called))
-    return Finding(cause, certainty, tuple(evidence), values(look, where, place=at), where)
+    is_dropped = one.state != "read" or cause == "config_parse_error"
+    weight: Severity | None = "warning" if is_dropped and _is_spared(look, one) else None
+    return Finding(cause, certainty, tuple(evidence), values(look, where, place=at), where, weight=weight)
+
+
+def _is_spared(look: Look, one: Seen) -> bool:
+    """Whether the tool goes on without the file: a project's, where another says whom it asks (Claude Code 2.1.112)."""
+    base_url = look.found.get("base_url")
+    is_asked_elsewhere = base_url is not None and bool(base_url.layer)
+    return one.is_projects and one.layer.format.startswith("json") and is_asked_elsewhere
