@@ -19,15 +19,15 @@ from toolsync import causes, resources
 from toolsync.address import PATHS
 from toolsync.causes import Certainty
 from toolsync.masking import Secret, printable
-from toolsync.probe import classifier
 from toolsync.probe.body import events, levels, own_words
 from toolsync.probe.classifier import Asked, Reading, read, rows
 from toolsync.probe.response import Response
+from toolsync.probe.row import TESTS, Row, stage
 
 parser: Any = import_module("re._parser")
 """What the standard library itself makes of an expression."""
 
-ALL = (*classifier._stage("families"), *rows())
+ALL = (*stage("families"), *rows())
 SLUGS = {cause.slug for cause in causes.every()}
 REGEXES = ("message", "page", "page_without", "path", "param", "code_like")
 
@@ -79,7 +79,7 @@ def test_every_family_is_seen_in_the_corpus(pytestconfig: pytest.Config) -> None
     if not is_own_corpus(pytestconfig, "answers"):
         pytest.skip("another corpus need not know every family")
     seen = {_read(row).family for row in corpus_rows(pytestconfig, "answers")}
-    assert {row.means for row in classifier._stage("families")} - seen == set()
+    assert {row.means for row in stage("families")} - seen == set()
 
 
 # The rows.
@@ -95,13 +95,13 @@ def test_every_condition_is_explained() -> None:
     table = page.split("## Conditions")[1]
     assert {
         name for cell in re.findall(r"(?m)^\| (`.*?`) \|", table) for name in re.findall("`([a-z_]+)`", cell)
-    } == set(classifier._TESTS)
+    } == set(TESTS)
 
 
 @pytest.mark.parametrize("row", ALL, ids=lambda row: str(row.name))
-def test_a_row_is_sound(row: classifier.Row) -> None:
+def test_a_row_is_sound(row: Row) -> None:
     assert row.when
-    assert set(row.when) <= set(classifier._TESTS)
+    assert set(row.when) <= set(TESTS)
     assert row.source.strip()
     assert row.certainty in get_args(Certainty)
     assert {row.means, *row.also} <= SLUGS or row.name.startswith("families/")
@@ -111,13 +111,13 @@ def test_a_row_is_sound(row: classifier.Row) -> None:
 
 
 @pytest.mark.parametrize("row", ALL, ids=lambda row: str(row.name))
-def test_a_pattern_has_no_gap_without_a_limit(row: classifier.Row) -> None:
+def test_a_pattern_has_no_gap_without_a_limit(row: Row) -> None:
     """What repeats without end is one narrow kind of character: else a hostile text costs its length's square."""
     wide = [text for text in _patterns(row) for step in _endless(parser.parse(text)) if _is_wide(step)]
     assert wide == []
 
 
-def _patterns(row: classifier.Row) -> Iterator[str]:
+def _patterns(row: Row) -> Iterator[str]:
     yield from (row.when[name] for name in REGEXES if name in row.when)
     yield from row.when.get("header", {}).values()
 
