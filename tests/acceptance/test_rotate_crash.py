@@ -1,4 +1,4 @@
-"""`key rotate` and `--back` killed before and after every call that may change the file system, and then ended.
+"""`key rotate` and `--back` killed before every call that may change the file system, and after the last; then ended.
 
 Twelve files of six tools, CC Switch's rows, and a keyring. Directly after the kill, a gateway that takes both keys is
 asked as every tool would ask it, its settings being as they are: each works, with the old key or the new one. The same
@@ -17,7 +17,7 @@ import pytest
 
 from tests.acceptance.both import Both
 from tests.acceptance.machine import KEY, Machine, Ran
-from tests.acceptance.test_crash_table import APPLY, NEXT, PROFILE, Room, Table, furnished_rooms, in_turn
+from tests.acceptance.test_crash_table import APPLY, NEXT, PROFILE, Room, Table, furnished_rooms, in_turn, to_kill_at
 from tests.acceptance.test_rotate import NEW
 from tests.conftest import takes, thorough
 from toolsync import memory as memories
@@ -173,7 +173,7 @@ def _table(rooms: list[Room], command: tuple[str, ...], becomes: str, step: int)
     first, *others = tables.values()
     assert all(other.stops == first.stops for other in others)
     count = len(first.stops)
-    points = sorted({*range(0, count, step), count - 2, count - 1})
+    points = sorted({*to_kill_at(step, first.stops), count - 2})
     ends = in_turn(rooms, points, lambda room, at: tables[room].ended(room, at))
     assert sorted(ends) == points
     assert set(ends.values()) == {"old", "new"}
