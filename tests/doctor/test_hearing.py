@@ -44,6 +44,10 @@ def _kept(body: bytes, kind: str = "text/event-stream") -> Response:
 STREAMS: dict[str, tuple[Stream, str]] = {
     "to its end": (Stream(ANSWER, 5, (10, 20), 30, is_ended=True), ""),
     "we stopped listening": (Stream(ANSWER, 5, (10, 9000), 15_100, is_left=True), ""),
+    "an error that says little": (
+        Stream(_kept(b'data: {"code": 500, "message": "oops"}\n\n'), 5, (10,), 30),
+        "gateway_bug",
+    ),
     "no last event": (Stream(ANSWER, 5, (10, 20), 30), "stream_truncated"),
     "broken off": (Stream(ANSWER, 5, (10, 20), 30, fault=OSError()), "stream_truncated"),
     "silent until we had enough": (Stream(ANSWER, 5, (10,), 15_000, fault=httpx.ReadTimeout("")), "stream_stalled"),

@@ -148,9 +148,15 @@ def _is_text(answer: Response) -> bool:
 
 
 def _is_error_event(data: Mapping[str, Any]) -> bool:
-    if data.get("type") == "response.failed":
+    if data.get("type") == "response.failed" or data.get("object") == "error":
         return True
-    return bool(data.get("error")) or data.get("type") == "error"
+    return bool(data.get("error")) or data.get("type") == "error" or _is_bare_error(data)
+
+
+def _is_bare_error(data: Mapping[str, Any]) -> bool:
+    """Whether an event has nothing that any dialect's has, and words: `{"code": 401, "msg": "…"}`."""
+    has_words = any(isinstance(data.get(slot), str) for slot in ("message", "msg", "detail", "error_msg"))
+    return has_words and not any(slot in data for slot in ("choices", "type", "delta", "object", "id"))
 
 
 _INNER = ("error", "errors", "response", "base_resp", "metadata")

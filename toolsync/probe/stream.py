@@ -13,6 +13,7 @@ from toolsync import waiting
 from toolsync.address import Dialect
 from toolsync.causes import Certainty
 from toolsync.deadline import answered
+from toolsync.probe.body import levels
 from toolsync.probe.classifier import Asked, read
 from toolsync.probe.dialect import is_last, reply, speaks
 from toolsync.probe.network import Network, asking, client, headers_of
@@ -207,9 +208,9 @@ def fault(stream: Stream, asked: Asked) -> Fault | None:
     if not stream.events_ms:
         return _without_events(stream, asked)
     told = read(stream.answer, asked)
-    if told.cause and told.certainty != "open":  # an error in the midst of it
+    if told.cause and (told.certainty != "open" or levels(stream.answer)):  # an error in the midst of it
         wordless: Text = say(_WORDLESS[told.cause]) if told.cause in _WORDLESS else ""
-        return Fault(told.cause, told.certainty, told.words or wordless)
+        return Fault(told.cause, told.certainty, told.words or wordless, told.also)
     if stream.fault is not None or not (stream.is_ended or stream.is_left):
         return _broken(stream)
     if stream.longest_gap_ms >= _STALLED_MS:
