@@ -205,6 +205,7 @@ HEADERS = {
     "X-Team: red\nHost: elsewhere.example": False,
     "X-Team: red": True,
     "X-Security-Team: red": True,
+    "X-Knowledge-Base: red": True,
     "anthropic-beta: context-1m-2025-08-07": True,
     "HTTP-Referer: https://team.example": True,
     "Helicone-Property-App: web": True,
@@ -236,6 +237,7 @@ format = "jsonc"
 """
 LENT = {
     "nothing": ({"model": "m2"}, ""),
+    "what the user's own file has as the key": ({"key": "{env:OWN}"}, ""),
     "a secret as the key": ({"key": "{env:FORGE_TOKEN}"}, "key_kept_of_project"),
     "the profile's key": ({"key": "{env:GW}"}, ""),
     "a secret as a header": ({"headers": {"X-A": "{env:FORGE_TOKEN}"}}, "key_kept_with_secret"),
@@ -252,9 +254,15 @@ LENT = {
 def test_a_projects_file_has_no_secret_of_the_users_sent_along(
     tmp_path: Path, theirs: Mapping[str, Any], reason: str
 ) -> None:
-    environ = {"FORGE_TOKEN": OTHER, "SHAPELESS_PASSWORD": _SHAPELESS, "PLAIN": "red", "GW": KEY}
+    environ = {
+        "FORGE_TOKEN": OTHER,
+        "SHAPELESS_PASSWORD": _SHAPELESS,
+        "PLAIN": "red",
+        "GW": KEY,
+        "OWN": invented("own"),
+    }
     home = Home(tmp_path, environ, key=KEY)
-    own = {"url": "https://gw.example/api", "model": "m", "key": KEY, "headers": {"X-Forwarded-Host": "mine"}}
+    own = {"url": "https://gw.example/api", "model": "m", "key": "{env:OWN}", "headers": {"X-Forwarded-Host": "mine"}}
     home.write({".demo/settings.json": json.dumps(own), "project/demo.json": json.dumps(theirs)})
     merged = DEMO.replace("[request]", 'merge = ["headers"]\n[request]')
     look = home.look(demo(merged + _OTHER_LAYERS))

@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 _NAMES = re.compile(
     r"host|target|upstream|forward|endpoint|proxy|backend|destination|authority|rewrite|redirect|ur[il]$"
-    r"|(?<![a-z])(?:ur[il]|base|route|server|domain|address)(?![a-z])"
+    r"|(?<![a-z])(?:ur[il]|route)(?![a-z])|api[-_]?base$"
     r"|^(?:connection|content-length|te|trailer|transfer-encoding|upgrade)$"
 )
 """`Host` and `Connection` (RFC 9110), `X-Original-URL`, Portkey's `x-portkey-custom-host`, Helicone's

@@ -15,6 +15,7 @@ from toolsync.doctor.model import Credential, Where
 from toolsync.errors import ProfileError
 from toolsync.masking import Secret, holds_key_shape, looks_secret
 from toolsync.probe.network import Network
+from toolsync.trace import answers
 from toolsync.trace.credential import CREDENTIALS, HEADERS
 
 Reason = tuple[str, Where]
@@ -78,7 +79,12 @@ def _picked(look: Look) -> Iterator[Where]:
 
 
 def _is_anothers(look: Look, one: Credential) -> bool:
-    return one.kind == "variable" and one.question in CREDENTIALS and one.value != look.world.key
+    """Whether it is neither the profile's key nor what the user's own files say."""
+    if one.kind != "variable" or one.question not in CREDENTIALS or one.value in (None, look.world.key):
+        return False
+    trees = [each.tree for each in look.layers if not each.is_projects]
+    own = answers(look.reader, trees, look.users_environ).get(one.question)
+    return own is None or own.value not in (look.raw[one.question].value, look.found[one.question].value)
 
 
 def _lent(look: Look) -> Iterator[Where]:
