@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from toolsync.errors import KeyMissingError, SecretError
 from toolsync.masking import Secret, masked
-from toolsync.secret.key import checked, without_line_end
+from toolsync.secret.key import checked, checked_typed, without_line_end
 
 KEY = "sk-invented-0123456789"
 
@@ -40,6 +40,27 @@ def test_what_cannot_be_a_key_is_refused_and_not_shown(text: str, message: str) 
     assert caught.value.message == message
     assert caught.value.hint
     assert KEY not in caught.value.message + caught.value.hint
+
+
+SLIPS = [
+    pytest.param(f"OPENAI_API_KEY={KEY}", "the key begins with a variable's name", id="a line of .env"),
+    pytest.param("https://gateway.example/keys", "the key is an address", id="the page's address"),
+    pytest.param("${API_KEY}", "the key names a key that stands elsewhere", id="a reference"),
+    pytest.param("env:API_KEY", "the key names a key that stands elsewhere", id="a reference of ours"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), SLIPS)
+def test_what_a_person_copied_by_mistake_is_not_kept(text: str, message: str) -> None:
+    with pytest.raises(SecretError) as caught:
+        checked_typed(text, "the key")
+    assert (caught.value.message, KEY in caught.value.hint) == (message, False)
+    assert checked(text, "env:X") == Secret(text)  # where it stands already, `doctor` tells
+
+
+@pytest.mark.parametrize("text", [KEY, "a=b", "AbC1=", "key=", "sk-https://x", "YWJjZGVmZ2hpag=="])
+def test_what_may_be_a_key_is_kept(text: str) -> None:
+    assert checked_typed(text, "the key") == Secret(text)
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n", "\r\n\t"])

@@ -75,11 +75,11 @@ def _new_key(session: Session, source: str | None, *, stdin: bool) -> Secret:
         SecretError: it cannot be had, or is none.
     """
     from toolsync.keyref import REFERENCE, KeyRef
-    from toolsync.secret.key import checked, without_line_end
+    from toolsync.secret.key import checked_typed, without_line_end
 
     if source is None:
         typed = naming.typed_key(session, stdin=stdin, command="key rotate", what="New key")
-        return checked(without_line_end(typed), "the new key")
+        return checked_typed(without_line_end(typed), "the new key")
     if stdin or not REFERENCE.fullmatch(source):
         raise UsageError(
             "one place has the new key: --stdin, or --from command:LINE or env:NAME",

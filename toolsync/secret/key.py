@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from toolsync.errors import KeyMissingError, SecretError
-from toolsync.masking import Secret, learn
+from toolsync.keyref import REFERENCE
+from toolsync.masking import Secret, is_reference, learn
 
 _QUOTES = "\"'`"
 
@@ -29,6 +32,31 @@ def checked(text: str, source: str) -> Secret:
     if len(text) > 1 and text[0] == text[-1] and text[0] in _QUOTES:
         raise SecretError(f"{source} stands in quotation marks", hint="Give the key without them.")
     return secret
+
+
+def checked_typed(text: str, source: str) -> Secret:
+    """The key that a person gives us to keep: what can be none in spite of its characters is not taken for one.
+
+    Raises:
+        KeyMissingError, SecretError: as above, and for an address, a reference, or a line of a file of variables.
+    """
+    secret = checked(text, source)
+    for pattern, said, hint in _SLIPS:
+        if re.match(pattern, text):
+            raise SecretError(f"{source} {said}", hint=hint)
+    if is_reference(text) or REFERENCE.fullmatch(text):
+        raise SecretError(f"{source} names a key that stands elsewhere", hint="Give the key itself.")
+    return secret
+
+
+_SLIPS = (
+    (
+        r"[A-Za-z_]\w*(?:KEY|TOKEN|SECRET|key|token|secret)=.",
+        "begins with a variable's name",
+        "Give what follows the '='.",
+    ),
+    (r"https?://", "is an address", "Copy the key itself from the gateway's page."),
+)
 
 
 def without_line_end(text: str) -> str:

@@ -14,7 +14,7 @@ from toolsync.masking import Secret, learn
 from toolsync.result import Message, Result
 from toolsync.secret import age
 from toolsync.secret.index import record
-from toolsync.secret.key import checked, without_line_end
+from toolsync.secret.key import checked, checked_typed, without_line_end
 from toolsync.secret.reference import file_of, passphrase_of
 from toolsync.session import Session
 from toolsync.transaction import lock
@@ -36,7 +36,7 @@ def set_in_file(session: Session, reference: KeyRef, typed: Callable[[], str]) -
     """
     path = file_of(reference)
     is_there = age.is_there(path)
-    key = checked(without_line_end(typed()), "the key")
+    key = checked_typed(without_line_end(typed()), "the key")
     passphrase = passphrase_of(reference, session.open_vault, session.places.environ) or age.chosen(path)
     before = None
     if is_there:

@@ -13,7 +13,7 @@ from toolsync.masking import holds_key_shape, on_one_line
 from toolsync.profile import NAME, KeyRef, Profile
 from toolsync.secret import former
 from toolsync.secret.index import forget, known_names, record
-from toolsync.secret.key import checked, without_line_end
+from toolsync.secret.key import checked_typed, without_line_end
 from toolsync.secret.reference import file_of
 from toolsync.secret.vault import Vault
 from toolsync.value import frozen
@@ -65,7 +65,7 @@ def set_key(text: str, name: str, vault: Vault, state_dir: Path) -> KeySet:
         TransactionError: another toolsync is writing, and nothing was stored.
     """
     name = checked_name(name)
-    secret = checked(without_line_end(text), "the key")
+    secret = checked_typed(without_line_end(text), "the key")
     from toolsync.transaction import lock  # who only lists keys needs none
 
     with lock.held(state_dir, _WAIT_SECONDS):
