@@ -85,8 +85,8 @@ def _without(look: Look, reason: str, where: Where) -> Fix | None:
     own = next((one for one in look.layers if one.layer.overlay and one.path is not None), None)
     if reason != "key_kept_from_certificates" or first is None or own is None:
         return first
-    shown = {"setting": text(slot(look, where)), "file": look.world.session.shown(own.file)}
-    return Fix(say("trust_certificates", first=first.text, **shown))
+    setting, file = text(slot(look, where)), look.world.session.shown(own.file)
+    return Fix(say("trust_certificates", first=first.text, setting=setting, file=file))
 
 
 def first_profile(look: Look, found: str = "") -> Words:

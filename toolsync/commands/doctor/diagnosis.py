@@ -123,9 +123,9 @@ def _set_aside(world: World, seen: Sequence[Look], language: Language) -> Iterat
     asides = {look.tool.name: look for look in seen if look.world.is_aside}
     for tool, look in asides.items():
         if world.profile is not None and look.world.profile is not None:
-            names = {"profile": look.world.profile.name, "active": world.profile.name}
+            own, active = look.world.profile.name, world.profile.name
             hint = say("set_aside_hint", command=spelled(applied(tool)))
-            said = say("set_aside", called=look.tool.title, **names)
+            said = say("set_aside", called=look.tool.title, profile=own, active=active)
             yield Message("note", tell(said, language), tell(hint, language))
 
 
