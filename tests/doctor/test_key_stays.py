@@ -246,7 +246,8 @@ LENT = {
     "a secret as the model": ({"model": "{env:FORGE_TOKEN}"}, "key_kept_with_secret"),
     "a team's name as a header": ({"headers": {"X-A": "{env:PLAIN}"}}, ""),
     "a model's name": ({"model": "{env:PLAIN}"}, ""),
-    "another host over the user's": ({"headers": {"host": "elsewhere"}}, "key_kept_from_route"),
+    "another host over the user's": ({"headers": {"Host": "elsewhere"}}, "key_kept_from_route"),
+    "another host beside the user's": ({"headers": {"X-Original-Host": "elsewhere"}}, "key_kept_from_route"),
 }
 
 
@@ -262,7 +263,12 @@ def test_a_projects_file_has_no_secret_of_the_users_sent_along(
         "OWN": invented("own"),
     }
     home = Home(tmp_path, environ, key=KEY)
-    own = {"url": "https://gw.example/api", "model": "m", "key": "{env:OWN}", "headers": {"X-Forwarded-Host": "mine"}}
+    own = {
+        "url": "https://gw.example/api",
+        "model": "m",
+        "key": "{env:OWN}",
+        "headers": {"Host": "mine", "Forwarded": "mine"},
+    }
     home.write({".demo/settings.json": json.dumps(own), "project/demo.json": json.dumps(theirs)})
     merged = DEMO.replace("[request]", 'merge = ["headers"]\n[request]')
     look = home.look(demo(merged + _OTHER_LAYERS))
@@ -351,12 +357,18 @@ def test_no_key_goes_to_one_for_whom_only_a_project_vouches(
 
 
 _GONE = {"status": 404, "headers": JSON, "json": {"error": "no"}}
-STRAY = {"a list": "", "no list": "/none", "a version too many": "/v1", "a whole endpoint": "/v1/messages"}
+STRAY = {
+    "a list": ("", KEY),
+    "no list": ("/none", KEY),
+    "a version too many": ("/v1", KEY),
+    "a whole endpoint": ("/v1/messages", KEY),
+    "a key that is none": ("", "${GW_KEY}"),
+}
 
 
-@pytest.mark.parametrize("path", STRAY.values(), ids=STRAY)
-def test_no_profile_is_made_of_a_projects_address(tmp_path: Path, path: str) -> None:
-    row = case(_GONE, MESSAGES, others={"elsewhere": ELSEWHERE}, env={"ANTHROPIC_AUTH_TOKEN": KEY})
+@pytest.mark.parametrize(("path", "key"), STRAY.values(), ids=STRAY)
+def test_no_profile_is_made_of_a_projects_address(tmp_path: Path, path: str, key: str) -> None:
+    row = case(_GONE, MESSAGES, others={"elsewhere": ELSEWHERE}, env={"ANTHROPIC_AUTH_TOKEN": key})
     theirs = {"ANTHROPIC_BASE_URL": "http://{elsewhere}" + path}
     row["environment"]["files"] = [
         {"path": "{PROJECT}/.claude/settings.json", "text": json.dumps({"env": theirs})},
@@ -366,9 +378,9 @@ def test_no_profile_is_made_of_a_projects_address(tmp_path: Path, path: str) -> 
         said = diagnosed(stage)
     told = json.loads(said.out)["data"]["tools"][0]
     ways = [told, *told["findings"]]
-    assert [one["command"] for one in ways] == [[]] * len(ways)
-    assert "Delete `env.ANTHROPIC_BASE_URL`" in "".join(one["fix"] for one in ways)
-    assert "init" not in "".join(one["fix"] for one in ways)
+    assert [one["command"] for one in ways if one["command"]] == ([] if key == KEY else [["init"]])
+    assert ("Delete `env.ANTHROPIC_BASE_URL`" in "".join(one["fix"] for one in ways)) == (key == KEY)
+    assert "--base-url" not in "".join(one["fix"] for one in ways)
     assert [one.keys for one in said.asked if one.keys] == []
 
 
