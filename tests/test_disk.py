@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import needs
-from toolsync import disk, patience
+from toolsync import directory, disk, patience
 from toolsync.errors import FileError
 
 posix = pytest.mark.skipif(os.name != "posix", reason="POSIX file modes")
@@ -41,7 +41,7 @@ def test_a_file_is_read_with_its_circumstances(home: Path) -> None:
 def test_no_file_is_a_snapshot_of_nothing(home: Path) -> None:
     snapshot = disk.read(home / "x" / "y" / "a.json")
     assert (snapshot.raw, snapshot.sha256, snapshot.mode) == (None, None, None)
-    assert disk.missing_folders(snapshot.real) == (home / "x", home / "x" / "y")
+    assert directory.missing_folders(snapshot.real) == (home / "x", home / "x" / "y")
 
 
 @posix
@@ -59,7 +59,7 @@ def test_a_dangling_link_names_the_file_that_writing_would_make(home: Path) -> N
     (home / "link").symlink_to("dotfiles/settings.json")
     snapshot = disk.read(home / "link")
     assert (snapshot.real, snapshot.raw) == (home / "dotfiles" / "settings.json", None)
-    assert disk.missing_folders(snapshot.real) == (home / "dotfiles",)
+    assert directory.missing_folders(snapshot.real) == (home / "dotfiles",)
 
 
 @posix
@@ -161,14 +161,14 @@ def test_a_private_folder_is_made_and_narrowed(home: Path) -> None:
     made, wide = home / "a" / "made", home / "wide"
     wide.mkdir(mode=0o755)
     for folder in (made, wide):
-        disk.private_dir(folder)
+        directory.private_dir(folder)
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
 def test_a_file_in_place_of_the_private_folder_is_said_plainly(home: Path) -> None:
     (home / "state").write_text("")
     with pytest.raises(FileError, match="something already stands there"):
-        disk.private_dir(home / "state")
+        directory.private_dir(home / "state")
 
 
 class _BusyError(PermissionError):

@@ -7,7 +7,7 @@ import secrets
 from functools import lru_cache
 from pathlib import Path
 
-from toolsync import disk, memory_form
+from toolsync import directory, disk, memory_form
 from toolsync.document.conforming import surely_conforms
 from toolsync.errors import DamagedMemoryError, FileError, MemoryFileError
 from toolsync.masking import printable
@@ -105,7 +105,7 @@ def set_aside(path: Path) -> Path:
     names = (path.with_name(f"{path.name}.damaged{number or ''}") for number in range(1000))
     aside = next(name for name in names if not disk.is_there(name))
     try:
-        disk.replace(path, aside)
+        directory.replace(path, aside)
     except OSError as error:
         raise disk.file_error(path, error) from error
     return aside

@@ -8,7 +8,7 @@ import stat
 import sys
 from pathlib import Path
 
-from toolsync import disk
+from toolsync import directory, disk
 from toolsync.errors import FileError
 
 _ITSELF = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -49,7 +49,7 @@ def opened(path: Path, flags: int) -> int:
         os.close(descriptor)
         raise
     if flags & os.O_CREAT:
-        disk.hand_down(descriptor, path.parent.stat())
+        directory.hand_down(descriptor, path.parent.stat())
     return descriptor
 
 
@@ -92,13 +92,13 @@ def put(path: Path, raw: bytes) -> None:
     """
     descriptor = _made_anew(draft(path))
     try:
-        disk.hand_down(descriptor, path.parent.stat())
+        directory.hand_down(descriptor, path.parent.stat())
         write_all(descriptor, raw)
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-    disk.replace(draft(path), path)
-    disk.sync_folder(path.parent)
+    directory.replace(draft(path), path)
+    directory.sync_folder(path.parent)
 
 
 def draft(path: Path) -> Path:
@@ -110,7 +110,7 @@ def _made_anew(path: Path) -> int:
     try:
         return os.open(path, _CREATE, 0o600)
     except FileExistsError:  # of a run that died, or a link in its place, which is not written through
-        disk.unlink(path)
+        directory.unlink(path)
         return os.open(path, _CREATE, 0o600)
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from tests.conftest import needs
 from tests.transaction import write
-from toolsync import disk, transaction
+from toolsync import directory, disk, transaction
 from toolsync.errors import ChangedError, FileError, KeyringLockedError, ToolsyncError, TransactionError
 from toolsync.transaction import Alongside, StoreCommit, Write, commit, lock, pending, recover, settle
 from toolsync.transaction import journal as journals
@@ -596,7 +596,7 @@ def test_where_the_rows_tell_nothing_any_more_the_files_do(
 
 def test_a_transaction_with_a_store_is_not_ended_blindly(home: Path) -> None:
     journal = journals.Journal("prepared", (), (), journals.StoreToken(str(home / "store.db"), "1", "2"))
-    disk.private_dir(home / "state")
+    directory.private_dir(home / "state")
     journals.save(home / "state", journal)
     with pytest.raises(TransactionError, match="cannot look there"):
         recover(home / "state")
@@ -612,7 +612,7 @@ def test_a_transaction_with_a_store_is_not_ended_blindly(home: Path) -> None:
     ids=["empty", "torn", "list", "newer", "bare", "bytes", "deep"],
 )
 def test_a_journal_that_cannot_be_read_is_no_reason_to_write(home: Path, raw: bytes) -> None:
-    disk.private_dir(home / "state")
+    directory.private_dir(home / "state")
     (home / "state/journal.json").write_bytes(raw)
     with pytest.raises(TransactionError, match="cannot be read"):
         run(home, write(home / "a", b"new"))

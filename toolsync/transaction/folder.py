@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from toolsync import disk, patience
+from toolsync import directory, disk, patience
 from toolsync.errors import ChangedError
 from toolsync.transaction import swap
 
@@ -116,14 +116,14 @@ class Folder:
         if self._descriptor is not None and os.geteuid() == 0:
             made = self.open(name, _FOLDER)
             try:
-                disk.hand_down(made, os.fstat(self._descriptor))
+                directory.hand_down(made, os.fstat(self._descriptor))
             finally:
                 os.close(made)
 
     def hand_down(self, descriptor: int) -> None:
-        """Give a file that was made here to whom the folder belongs, as `disk.hand_down` does."""
+        """Give a file that was made here to whom the folder belongs, as `directory.hand_down` does."""
         if self._descriptor is not None:
-            disk.hand_down(descriptor, os.fstat(self._descriptor))
+            directory.hand_down(descriptor, os.fstat(self._descriptor))
 
     def remove_folder(self, name: str) -> None:
         """Remove an empty folder."""
@@ -132,7 +132,7 @@ class Folder:
     def sync(self) -> None:
         """Let renames and new names survive a power cut, where the file system can promise it."""
         if self._descriptor is not None:
-            disk.sync(self._descriptor)
+            directory.sync(self._descriptor)
 
     def close(self) -> None:
         """Let go of it."""

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from toolsync import disk, own_file
+from toolsync import directory, disk, own_file
 from toolsync.errors import FileError, TransactionError
 from toolsync.value import frozen
 
@@ -172,8 +172,8 @@ def _pair(modes: list[int] | None) -> tuple[int, int] | None:
 
 def remove(state_dir: Path) -> None:
     """Forget the transaction: it is over. Survives no power cut on purpose: recovery then finds nothing left to do."""
-    disk.unlink(own_file.draft(path_in(state_dir)))
-    disk.unlink(path_in(state_dir))
+    directory.unlink(own_file.draft(path_in(state_dir)))
+    directory.unlink(path_in(state_dir))
 
 
 def traces(state_dir: Path) -> bool:

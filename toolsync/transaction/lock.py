@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from toolsync import disk, own_file
+from toolsync import directory, disk, own_file
 from toolsync.errors import TransactionError
 
 _PAUSE_SECONDS = 0.05
@@ -29,7 +29,7 @@ def held(state_dir: Path, wait_seconds: float) -> Iterator[None]:
         TransactionError: another toolsync still holds it after `wait_seconds`.
         FileError: the lock file cannot be made.
     """
-    disk.private_dir(state_dir)
+    directory.private_dir(state_dir)
     path = state_dir / "lock"
     descriptor = own_file.opened(path, os.O_RDWR | os.O_CREAT)
     try:

@@ -9,7 +9,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from toolsync import disk, own_file
+from toolsync import directory, disk, own_file
 from toolsync.transaction.check import Step
 from toolsync.transaction.folder import Folder, Folders
 from toolsync.transaction.journal import Entry, Journal, StoreToken
@@ -21,7 +21,9 @@ _LOOK = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 
 def announced(steps: tuple[Step, ...], store: StoreToken | None) -> Journal:
     """The journal of a transaction that has not begun: every name that it will use."""
-    folders = {str(folder): None for step in steps if _makes(step) for folder in disk.missing_folders(step.write.path)}
+    folders = {
+        str(folder): None for step in steps if _makes(step) for folder in directory.missing_folders(step.write.path)
+    }
     entries = [_entry(step) for step in steps]
     return Journal("staging", tuple(entries), tuple(folders), store)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from toolsync import disk, own_file
+from toolsync import directory, disk, own_file
 from toolsync.bench.record import Record
 from toolsync.bench.record_file import dumped, loaded
 from toolsync.errors import DocumentError, FileError, UsageError
@@ -157,7 +157,7 @@ def put(file: Path, raw: bytes) -> None:
             opened.write(raw)
             opened.flush()
             os.fsync(opened.fileno())
-        disk.replace(draft, real)
+        directory.replace(draft, real)
     except BaseException:
         with suppress(OSError):
             draft.unlink(missing_ok=True)

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from toolsync import disk, on_path
+from toolsync import directory, disk, on_path
 from toolsync.commands.profiles.file import Edited, ProfileFile, existing, saved
 from toolsync.errors import ChangedError, DeclinedError, FileError, ProfileError, ToolsyncError, UsageError
 from toolsync.masking import printable
@@ -121,7 +121,7 @@ def _text(copy: Draft) -> str:
 
 def discarded(copy: Draft) -> None:
     """The copy goes; only when the user has said so, or nothing was changed in it."""
-    disk.unlink(copy.path)
+    directory.unlink(copy.path)
 
 
 def is_untouched(copy: Draft) -> bool:

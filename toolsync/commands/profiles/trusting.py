@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from toolsync import disk, own_file
+from toolsync import directory, disk, own_file
 from toolsync.commands.profiles.file import ProfileFile, existing, saved
 from toolsync.commands.profiles.verbs import doubts
 from toolsync.document import KeyPath, Value
@@ -161,7 +161,7 @@ def execute(session: Session, planned: Planned) -> Result:
 def _keep(path: Path, content: bytes) -> None:
     if own_file.read(path) == content:
         return
-    disk.private_dir(path.parent)
+    directory.private_dir(path.parent)
     try:
         own_file.put(path, content)
     except OSError as error:

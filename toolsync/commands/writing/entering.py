@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from toolsync import disk, own_file
+from toolsync import directory, disk, own_file
 from toolsync import memory as memories
 from toolsync.commands.writing import forgetting, state_folder
 from toolsync.errors import ChangedError, FileError, ToolsyncError
@@ -175,8 +175,8 @@ class _Note:
     def remove(state: Path) -> None:
         path = state / state_folder.ENTRIES
         try:
-            disk.unlink(own_file.draft(path))
-            disk.unlink(path)
+            directory.unlink(own_file.draft(path))
+            directory.unlink(path)
         except OSError as error:
             raise disk.file_error(path, error) from error
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from toolsync import disk, own_file
+from toolsync import directory, disk, own_file
 from toolsync.errors import FileError
 
 MEMORY, INDEX, NOTE, LOCK = "memory.json", "keys.json", "forgetting.json", "lock"
@@ -62,8 +62,8 @@ def note(state: Path, names: frozenset[str]) -> None:
     """
     try:
         if not names:
-            disk.unlink(state / _DRAFT)
-            disk.unlink(state / NOTE)
+            directory.unlink(state / _DRAFT)
+            directory.unlink(state / NOTE)
         elif names != noted(state):
             content = json.dumps({"schema": "toolsync/forgetting/1", "names": sorted(names)}, indent=2) + "\n"
             own_file.put(state / NOTE, content.encode())
@@ -79,8 +79,8 @@ def cleared(files: Iterable[Path]) -> tuple[list[Path], list[FileError]]:
         if path.name == LOCK and sys.platform == "win32":
             continue  # it is open; see `closed`
         try:
-            disk.unlink(disk.resolve(path))
-            disk.unlink(path)
+            directory.unlink(disk.resolve(path))
+            directory.unlink(path)
         except OSError as error:
             problems.append(disk.file_error(path, error))
         except FileError as error:
