@@ -621,6 +621,14 @@ def test_a_lost_note_loses_no_way_back(machine: Machine, switch: Home, rotate: R
     assert (held(machine), keys_in(machine, switch)) == ({"work": KEY, SECOND: NEW}, {KEY})
 
 
+def test_where_memory_is_lost_the_way_to_the_copies_is_said(machine: Machine, switch: Home, rotate: Rotate) -> None:
+    (machine.state / "memory.json").unlink()
+    ran = rotate()
+    assert (ran.code, "Nothing is remembered of what was applied: `toolsync apply` writes it" in ran.out) == (1, True)
+    assert machine.toolsync("apply", "--yes", *(f"--tool={name}" for name in TOOLS)).code == 0
+    assert keys_in(machine, switch) == {NEW}
+
+
 # Who uses it
 
 

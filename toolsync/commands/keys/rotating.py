@@ -25,6 +25,7 @@ from toolsync.doctor.remedy import is_about_key
 from toolsync.errors import ChangedError, FileError, PingFailedError, SecretError, StoreError, ToolsyncError
 from toolsync.masking import Secret, on_one_line
 from toolsync.planning.guarding import still_exposed, stop_at_exposed
+from toolsync.remembered import Memory
 from toolsync.result import DONE, PROBLEM, Message, Result
 from toolsync.secret import former
 from toolsync.transaction import lock
@@ -61,7 +62,7 @@ def execute(rotation: Rotation, *, ping: bool = True) -> Result:
     said = (
         *messages(rotation),
         *(Message("problem" if one.is_problem else "warning", one.text, one.hint) for one in after if one.text),
-        *_left_messages(left),
+        *_left_messages(left, memory),
         *_turn_messages(turn),
         *forgetting.tidied(session),
         *still_exposed(session, rotation.files.files),
@@ -189,10 +190,13 @@ def _turn_messages(turn: Turn) -> Iterator[Message]:
         yield Message("warning", text, "The next rotation removes it, and so does `toolsync key forget`.")
 
 
-def _left_messages(left: Left) -> Iterator[Message]:
+def _left_messages(left: Left, memory: Memory) -> Iterator[Message]:
     if left.read:
         text = f"the old key still stands in {said(left.read)}"
-        yield Message("problem", text, "toolsync did not write it there: put the new key there, or take it out.")
+        whose = "toolsync did not write it there"
+        if not memory.everything:
+            whose = "Nothing is remembered of what was applied: `toolsync apply` writes it again. Elsewhere"
+        yield Message("problem", text, f"{whose}: put the new key there, or take it out.")
     if left.copies:
         yield Message("warning", f"copies, logs and histories that no tool reads hold the old key: {said(left.copies)}")
     if left.missed:
