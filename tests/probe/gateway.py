@@ -24,7 +24,7 @@ class Put:
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer; data that are no text are sent as JSON."""
+    """An answer; data that are neither text nor bytes are sent as JSON."""
 
     data: Any
     status: int = 200
@@ -73,7 +73,8 @@ def slow(reply: Callable[[Put], Reply]) -> Iterator[Slow]:
             with gateway.lock:
                 gateway.now -= 1
             is_text = isinstance(reply.data, str)
-            raw = (reply.data if is_text else json.dumps(reply.data)).encode()
+            text = reply.data if is_text or isinstance(reply.data, bytes) else json.dumps(reply.data)
+            raw = text if isinstance(text, bytes) else text.encode()
             kind = {"Content-Type": "text/html" if is_text else "application/json", "Content-Length": str(len(raw))}
             with suppress(OSError):  # whoever asked may have given up
                 self.send_response(reply.status)

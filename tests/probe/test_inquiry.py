@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -263,6 +263,15 @@ def test_which_other_headers_were_tried_is_told() -> None:
         "the key in x-api-key, api-key, apikey instead",
         *("the key in x-api-key instead", "the key in api-key instead"),
     ]
+
+
+@pytest.mark.parametrize("streams", [False, True])
+def test_how_an_answer_is_packed_that_nobody_asked_to_be_packed_is_told(streams: bool) -> None:
+    packed = Reply(b"\x1b\x01\xf8\x8d", headers={"Content-Encoding": "br"})
+    with slow(asked_and(packed)) as gateway:
+        found = inquire(replace(asking(gateway.origin), streams=streams))
+    assert (found.cause, found.certainty) == ("encoding_mismatch", "open")
+    assert "it is packed as br, which was not asked for" in tell(found.exchanges[-1].line)
 
 
 def test_a_login_page_is_opened_by_its_whole_address() -> None:

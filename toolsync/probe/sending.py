@@ -9,6 +9,7 @@ from typing import Any
 
 from toolsync.probe import network as networks
 from toolsync.probe import stream as streams
+from toolsync.probe.body import shown
 from toolsync.probe.classifier import Asked, Reading, read
 from toolsync.probe.exchange import Exchange, What
 from toolsync.probe.failure import unsent
@@ -76,7 +77,7 @@ def sent(sending: Sending, request: Request, hears: Callable[[], None]) -> Came:
         answer = networks.send(sending.method, sending.url, sending.body, sending.headers, sending.way)
         hears()
         reading = Reading("") if _is_cut_list(answer, sending) else read(answer, sending.as_read(request))
-        words = _led(answer, sending.url) or reading.words
+        words = _by_headers(answer, sending.url, reading.by) or reading.words
     except Exception as error:  # noqa: BLE001  every exception is a result
         verdict = unsent(error, sending.url, sending.way)
         reading = Reading(verdict.cause, certainty=verdict.certainty if verdict.cause else "open")
@@ -112,7 +113,8 @@ def listened(sending: Sending, request: Request) -> tuple[Exchange, streams.Stre
         *(sending.what, sending.method, shown_address(sending.url), tuple(sorted(sending.headers))),
         status=heard.answer.status if heard.answer else None,
         content_type=_type(heard.answer),
-        words=_led(heard.answer, sending.url) or (wrong.said if wrong else _paused(request, heard)),
+        words=_by_headers(heard.answer, sending.url, wrong.by if wrong else "")
+        or (wrong.said if wrong else _paused(request, heard)),
         cause=wrong.cause if wrong else "",
         certainty=wrong.certainty if wrong else "sure",
         also=wrong.also if wrong else (),
@@ -137,9 +139,13 @@ def _is_cut_list(answer: Response, sending: Sending) -> bool:
     return sending.body is None and is_cut and answer.status == 200 and "json" in _type(answer)  # noqa: PLR2004  HTTP's
 
 
-def _led(answer: Response | None, url: str) -> Text:
-    """Where a redirect points to; "" for any other answer."""
-    place = location(answer, url) if answer is not None and is_redirect(answer) else ""
+def _by_headers(answer: Response | None, url: str, by: str) -> Text:
+    """Where a redirect points to, or how an answer is packed that cannot be read; "" for any other answer."""
+    if answer is None:
+        return ""
+    if by == "edges/packed-unasked":
+        return say("packed_unasked", packing=shown(answer.headers["content-encoding"]))
+    place = location(answer, url) if is_redirect(answer) else ""
     return say("leads_to", place=place) if place else ""
 
 

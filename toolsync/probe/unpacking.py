@@ -73,14 +73,18 @@ class _Layer:
 
 
 class _Foreign:
-    """A packing that nothing here unpacks: what comes is left as it is, unless it is plain to read."""
+    """A packing that nothing here unpacks: what comes is left as it is, unless its beginning is plain to read."""
 
     is_in_vain = False
 
+    def __init__(self) -> None:
+        self._is_begun = False
+
     def __call__(self, raw: bytes, limit: int) -> tuple[bytes, bool]:
         """What came."""
-        if _PLAIN.match(raw):
+        if not self._is_begun and _PLAIN.match(raw):
             raise zlib.error(_OTHERWISE)
+        self._is_begun = self._is_begun or bool(raw.strip())
         return raw, len(raw) > limit
 
 
