@@ -47,11 +47,11 @@ def data(text: str) -> Any:
         found = tomli.loads(text.removeprefix("\ufeff"))
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
-    level = [found]
-    for _ in range(DEEPEST):
-        level = [item for value in level for item in _items(value)]
-    if level:
-        raise ValueError("nested too deeply")
+    level, depth = [found], 0
+    while level:
+        level, depth = [item for value in level for item in _items(value)], depth + 1
+        if depth > DEEPEST:
+            raise ValueError("nested too deeply")
     return found
 
 
