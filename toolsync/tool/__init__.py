@@ -53,12 +53,7 @@ def read_tool(
         TemplateError: the manifest or an overlay is wrong; names the file.
     """
     manifest = _data(name, "tool.toml", texts)
-    known = (own or {}, others or {})
-    rows = manifest.get("file", [])
-    lines = [row["overlay"] for row in rows if _is_environment(row, manifest)]
-    files = tuple(_file_row(name, row, manifest, texts, known) for row in rows if row["overlay"] not in lines)
-    if not files and not lines:
-        raise TemplateError(f"{name}/tool.toml: no [[file]]", hint="A tool needs at least one settings file.")
+    files, environment = _settings(name, manifest, texts, (own or {}, others or {}))
     detect = manifest.get("detect", {})
     speaks, commands = tuple(manifest.get("speaks", ())), tuple(detect.get("commands", ()))
     programs = tuple(readers(name, manifest.get("trace"), files))
@@ -71,7 +66,7 @@ def read_tool(
         paths=tuple(detect.get("paths", ())),
         key=_ways(name, manifest.get("key", {})),
         files=files,
-        environment=tuple(_overlay(name, overlay, "dotenv-crlf", texts) for overlay in lines),
+        environment=environment,
         readers=programs,
         layers=tuple(layers(name, manifest.get("layer"), files)),
         is_users_own=is_users_own,
@@ -83,6 +78,18 @@ def read_tool(
         leftovers={kind: tuple(paths) for kind, paths in manifest.get("leftovers", {}).items()},
         clients=tuple(clients(name, manifest.get("client", []), programs)),
     )
+
+
+def _settings(
+    name: str, manifest: Mapping[str, Any], texts: Mapping[str, str], known: Sequence[Mapping[str, Tool]]
+) -> tuple[tuple[FileRow, ...], tuple[Document, ...]]:
+    """The tool's files, and the variables that it takes from its environment."""
+    rows = manifest.get("file", [])
+    lines = [row["overlay"] for row in rows if _is_environment(row, manifest)]
+    files = tuple(_file_row(name, row, manifest, texts, known) for row in rows if row["overlay"] not in lines)
+    if not files and not lines:
+        raise TemplateError(f"{name}/tool.toml: no [[file]]", hint="A tool needs at least one settings file.")
+    return files, tuple(_overlay(name, overlay, "dotenv-crlf", texts) for overlay in lines)
 
 
 def _is_environment(row: Mapping[str, Any], manifest: Mapping[str, Any]) -> bool:
