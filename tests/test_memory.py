@@ -6,6 +6,7 @@ import datetime as dt
 import json
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -195,8 +196,38 @@ def test_what_earlier_versions_wrote_is_read_and_written_anew(tmp_path: Path, ve
     path.write_text(json.dumps(data))
     read = memory.read(path)
     assert (set(read.files), read.key) == (set(FULL.files), FULL.key)
-    assert read.applied == (FULL.applied if version >= 3 else {})
+    assert (read.applied, read.copies) == (FULL.applied, {})
     assert json.loads(memory.dump(read))["version"] == memory_form.VERSION
+
+
+@pytest.mark.parametrize(
+    ("asked", "is_copy", "copies", "applied"),
+    [
+        ("work", False, {}, {"one": "work", "two": "work"}),
+        ("second", False, {}, {"one": "second"}),
+        ("", False, {}, {"one": "work", "two": "work"}),
+        ("", True, {}, {"two": "work"}),
+        ("", True, {"one": "second"}, {"one": "second"}),
+        ("work", False, {"two": "second"}, {"one": "work", "two": "second"}),
+    ],
+    ids=["one profile", "another asks", "one profile, silent", "whose copy", "another's copy", "two profiles"],
+)
+def test_which_profile_a_tool_was_set_to_is_told_by_its_file(
+    tmp_path: Path, asked: str, is_copy: bool, copies: dict[str, str], applied: dict[str, str]
+) -> None:
+    """Before version 6 nobody noted it; where several profiles were in use, a file that names none is anybody's."""
+    asking = tmp_path / "asking"
+    asking.write_text(f"python -m toolsync key print {asked}\n" if asked else "quiet = 1\n")
+    layers = [LayerMemory(tool, "x", "0" * 64, None, (), (), "", is_copy and tool == "one") for tool in ("one", "two")]
+    files = {
+        str(asking): FileMemory(layers=(layers[0],)),
+        str(tmp_path / "gone"): FileMemory(layers=(replace(layers[1], holds_key=copies.get("two", "") != ""),)),
+    }
+    data = memory_form.to_json(Memory(KEY, "work", files)) | {"version": 5, "copies": copies}
+    del data["applied"]
+    path = tmp_path / "memory.json"
+    path.write_text(json.dumps(data))
+    assert memory.read(path).applied == applied
 
 
 def test_version_1_called_entries_by_their_place() -> None:

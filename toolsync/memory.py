@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import secrets
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
 from toolsync import directory, disk, memory_form
+from toolsync.asked import asked_for
 from toolsync.document.conforming import surely_conforms
 from toolsync.errors import DamagedMemoryError, FileError, MemoryFileError
 from toolsync.masking import printable
@@ -75,9 +77,24 @@ def _understood(raw: bytes, name: str) -> Memory:
     if problem:
         raise DamagedMemoryError(f"{name}: damaged, {problem}", hint=_ASIDE)
     try:
-        return memory_form.from_json(data)
+        memory = memory_form.from_json(data)
     except ValueError as error:
         raise DamagedMemoryError(f"{name}: damaged, {printable(str(error))}", hint=_ASIDE) from error
+    return memory if "applied" in data else _recorded(memory)
+
+
+def _recorded(memory: Memory) -> Memory:
+    """What an earlier version remembers, with the profile of each tool as far as files and the others tell.
+
+    Whose key a copy is, they say themselves or nobody knows: the consent to it hangs on that.
+    """
+    layers = [(path, layer) for path, file in memory.everything.items() for layer in file.layers]
+    tools = {layer.tool for _, layer in layers} - {layer.tool for _, layer in layers if layer.holds_key}
+    asking = {layer.tool: name for path, layer in layers if layer.tool in tools and (name := asked_for(path))}
+    known = {**asking, **memory.applied}
+    if memory.profile and {*known.values()} <= {memory.profile}:  # else any of several may be a silent one's
+        known = {**dict.fromkeys(sorted(tools), memory.profile), **known}
+    return replace(memory, applied=known)
 
 
 def _problem(data: object) -> str:

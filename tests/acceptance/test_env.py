@@ -227,6 +227,23 @@ def test_a_hook_leaves_alone_what_would_not_be_started(machine: Machine) -> None
     assert "function codex {" in machine.toolsync("hook", "--shell", "bash").out
 
 
+def test_a_hook_is_whole_though_the_profile_of_one_tool_cannot_be_had(machine: Machine) -> None:
+    """A shell that starts with an error, and runs no tool with its key, is no way to say so; `exec` says it."""
+    for name in ("claude", "codex"):
+        machine.write(f"bin/{name}", "#!/bin/sh\n").chmod(0o755)
+        machine.write(f".{name}/{'settings.json' if name == 'claude' else 'config.toml'}", "")
+    machine.environ["PATH"] = str(machine.home / "bin")
+    team = '[profiles.team]\nbase_url = "https://team.example"\nmodel = "m"\nkey = "keyring:work"\n'
+    machine.profile(team)
+    assert machine.toolsync("apply", "--yes", "--no-ping", "--profile", "team").code == 0
+    machine.profile('[profiles.team]\nfrom = "~/team.toml"\n')
+    ran = machine.toolsync("hook", "--shell", "bash")
+    assert (ran.code, ran.err) == (0, "")
+    assert [line.split()[1] for line in ran.out.splitlines() if line.startswith("function")] == ["claude"]
+    ran = machine.toolsync("exec", "--", "claude")
+    assert (ran.code, "~/team.toml is not there" in ran.err) == (2, True)
+
+
 def test_a_hook_holds_no_key_and_asks_for_none(machine: Machine) -> None:
     machine.profile(key="command:/nonexistent/keeper")
     ran = machine.toolsync("hook", "--shell", "zsh", "--tool", "claude-code", "--profile", "work")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.acceptance.machine import KEY, Machine
@@ -49,6 +51,27 @@ def test_what_mends_it_is_told_for_that_profile(aside: Machine) -> None:
     assert tool["findings"][0]["fix"] == "toolsync apply --tool codex --profile second"
     assert aside.toolsync(*tool["findings"][0]["command"], "--yes", "--no-ping").code == 0
     assert 'model = "their-model"' in aside.read(CODEX)
+
+
+def test_one_that_cannot_be_had_is_named_and_no_other_one_is_offered_in_its_place(aside: Machine) -> None:
+    aside.profile('[profiles.second]\nfrom = "~/team/profile.toml"\nkey = "env:SECOND_KEY"\n', key="env:WORK_KEY")
+    aside.write(CODEX, aside.read(CODEX).replace("second.example", "192.0.2.1:1"))
+    ran = aside.toolsync("doctor", "--offline", "codex")
+    assert (ran.code, "~/team/profile.toml is not there" in ran.out, "toolsync apply" in ran.out) == (1, True, False)
+    assert "→ Mend the profile by hand first" in ran.out
+    assert aside.toolsync("doctor", "--offline", "claude-code").said == (0, "")
+
+
+def test_what_an_earlier_toolsync_set_is_known_by_what_its_file_asks_for(machine: Machine) -> None:
+    machine.write(CODEX, "")
+    machine.profile(SECOND.replace("env:SECOND_KEY", "keyring:work"))
+    assert machine.toolsync("apply", "--yes", "--no-ping", "--tool", "codex", "--profile", "second").code == 0
+    path = machine.state / "memory.json"
+    before = json.loads(path.read_text()) | {"version": 5, "copies": {}}
+    del before["applied"]
+    path.write_text(json.dumps(before))
+    ran = machine.toolsync("doctor", "--offline", "--json", "codex")
+    assert [one["request"]["wanted"]["model"] for one in ran.json["data"]["tools"]] == ["their-model"]
 
 
 def test_a_profile_that_was_chosen_and_not_applied_leaves_tools_where_they_are(aside: Machine) -> None:

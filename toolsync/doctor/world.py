@@ -55,13 +55,22 @@ class World:
         """The same for one tool: what was set to another profile than the active one is held against that."""
         name = self.memory.applied.get(tool)
         profile = next((one for one in self.profiles if one.name == name), None)
-        if profile is None or profile == self.profile:
+        fault = self._fault_of(name) if name and profile is None else None
+        if fault is None and (profile is None or profile == self.profile):
             return self
         other = copy(self)
-        other.profile, other.fault, other.is_aside = profile, None, True
+        other.profile, other.fault, other.is_aside = profile, fault, True
         for known in _OF_PROFILE & vars(other).keys():
             delattr(other, known)
         return other
+
+    def _fault_of(self, name: str) -> ProfileError | None:
+        """Why a profile that is not the active one cannot be had: it is shared, and its file is not there."""
+        try:
+            profiles = self.session.profiles()
+        except ProfileError:
+            return None
+        return profiles.missing.get(name) if name != profiles.active else None
 
     @cached_property
     def memory(self) -> Memory:

@@ -73,7 +73,8 @@ def doctor(session: Session, options: Options) -> Result:
     proven = _proofs(diagnoses, asked) if options.is_client else [None] * len(diagnoses)
     if world.fault is not None and not seen:
         raise world.fault  # the profile would have said where to look
-    unread = () if world.fault is None else (_warning(world.fault, options.language),)
+    faults = {one.message: one for one in (world.fault, *(look.world.fault for look in seen)) if one is not None}
+    unread = tuple(_warning(one, options.language) for one in faults.values())
     besides = _said_besides(known, chosen, {look.tool.name for look in seen}, options)
     messages = (*unread, *_set_aside(world, seen, options.language), *besides)
     data = {

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from toolsync import disk, registry
 from toolsync import memory as memories
 from toolsync.commands.environment.variables import by_itself, on_path, profile_for, takes
-from toolsync.errors import ToolsyncError, UsageError
+from toolsync.errors import ProfileError, ToolsyncError, UsageError
 from toolsync.planning.fitting import remembered_tools
 from toolsync.session import Session
 from toolsync.tool import Tool
@@ -59,7 +59,12 @@ def _meant(session: Session, name: str | None, tools: Sequence[str]) -> list[Too
 
 
 def _takes(session: Session, name: str | None, tool: Tool) -> bool:
-    return takes(session, profile_for(session, name, tool), tool)
+    """Whether `exec` has something to do for it: with a profile that cannot be had it says so, when it is called."""
+    try:
+        profile = profile_for(session, name, tool)
+    except ProfileError:
+        return by_itself(tool)
+    return takes(session, profile, tool)
 
 
 def _led(session: Session, tools: Sequence[Tool]) -> list[Tool]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator
-from pathlib import Path
 
-from toolsync import disk, registry
 from toolsync import memory as memories
+from toolsync import registry
+from toolsync.asked import asked_for
 from toolsync.commands.keys.stored import references
-from toolsync.errors import FileError, ToolsyncError
+from toolsync.errors import ToolsyncError
 from toolsync.planning.stores import Address
 from toolsync.profile import KeyRef, Profile
 from toolsync.registry import Known
@@ -108,23 +107,6 @@ def bereft(session: Session, key: KeyRef) -> Iterator[Message]:
         yield Message(
             "warning", f"{titles}: set to ask for it", f"`toolsync undo {tools}` gives back what stood there."
         )
-
-
-def asked_for(real: str) -> str:
-    """The one profile whose key a file asks for by our command; "" where it names none, or several."""
-    path = Path(real)
-    if not path.is_absolute():
-        return ""
-    try:
-        raw = disk.read(path).raw or b""
-    except FileError:  # other commands say so
-        return ""
-    names = {found.decode() for found in _ASKING.findall(raw)}
-    return names.pop() if len(names) == 1 else ""
-
-
-_ASKING = re.compile(rb"""toolsync\b[^\r\n]*\bkey['",\s]+print['",\s]+([A-Za-z0-9][A-Za-z0-9._-]*)""")
-"""In one line for a shell, or as a list of words; as `helper_command` has it."""
 
 
 def layers_of(memory: Memory) -> Iterator[tuple[str, LayerMemory]]:

@@ -9,7 +9,8 @@ from typing import Literal
 
 from toolsync import disk, registry
 from toolsync import memory as memories
-from toolsync.commands.keys.holders import Holders, asked_for, users
+from toolsync.asked import asked_for
+from toolsync.commands.keys.holders import Holders, users
 from toolsync.commands.keys.stored import uses
 from toolsync.commands.keys.stray import settings_now
 from toolsync.commands.leaks.leftover import leftovers
