@@ -92,6 +92,16 @@ def test_a_tool_known_by_its_program_gets_what_it_takes(started: Started, name: 
         ("nice -n 5 claude", True),
         ("bun x @anthropic-ai/claude-code@2.1.112", True),
         ("timeout -k 5 60s claude", True),
+        ("env A=b npx @anthropic-ai/claude-code", True),
+        ("sudo -E -u me nohup claude", True),
+        ("mise x node@22 -- claude", True),
+        ("op run --env-file .env -- nice claude", True),
+        ("direnv exec . claude", True),
+        ("sh -lc\tclaude -p x", True),
+        ("sh -c\tclaude -p x; python agent.py", False),
+        ("sh\trun.sh\tclaude", False),
+        ("npx --yes prettier claude", False),
+        ("mise x node@22 -- prettier claude", False),
         ("npx prettier --check claude", False),
         ("npx -y -- prettier claude", False),
         ("env python agent.py claude", False),
@@ -100,8 +110,9 @@ def test_a_tool_known_by_its_program_gets_what_it_takes(started: Started, name: 
     ],
 )
 def test_a_tool_that_another_program_starts_is_known_too(started: Started, line: str, is_claude: bool) -> None:
-    ran, argv, environ = started("--", *line.split())
-    assert (ran.code, argv, environ) == (0, line.split(), CLAUDE if is_claude else ANYBODY)
+    words = [word for part in line.split("\t")[:1] for word in part.split()] + line.split("\t")[1:]
+    ran, argv, environ = started("--", *words)
+    assert (ran.code, argv, environ) == (0, words, CLAUDE if is_claude else ANYBODY)
 
 
 def test_a_program_that_nobody_knows_gets_what_libraries_take(machine: Machine, started: Started) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import PurePosixPath, PureWindowsPath
 
@@ -12,14 +12,25 @@ from toolsync.tool import Tool
 
 _STARTERS = frozenset(
     {
-        *("npx", "bunx", "pnpx", "uvx", "npm", "pnpm", "yarn", "bun", "uv", "pipx"),
-        *("env", "nice", "ionice", "nohup", "setsid", "stdbuf", "time", "timeout", "caffeinate", "unbuffer"),
+        *("npx", "bunx", "pnpx", "uvx", "npm", "pnpm", "yarn", "bun", "uv", "pipx", "poetry", "pdm", "hatch", "direnv"),
+        *("env", "nice", "ionice", "nohup", "setsid", "stdbuf", "time", "timeout", "caffeinate", "unbuffer", "command"),
+        *("sudo", "doas", "taskset", "numactl", "chrt", "strace", "systemd-run", "dbus-run-session", "winpty"),
+        *("proxychains", "proxychains4", "torsocks", "firejail", "rlwrap", "sh", "bash", "dash", "zsh"),
     }
 )
 """Programs that start the one that they are told."""
 
-_VERBS = frozenset({"exec", "dlx", "x", "run", "tool"})
-"""What stands before it: `npm exec`, `pnpm dlx`, `bun x`, `pipx run`, `uv tool run`."""
+_AFTER_DASHES = frozenset({"mise", "op", "dotenvx", "doppler", "infisical", "aws-vault", "chamber", "devbox"})
+"""Those that are told it behind `--`, after words of their own."""
+
+_VERBS = frozenset({"exec", "dlx", "x", "run", "tool", "."})
+"""What stands before it: `npm exec`, `pnpm dlx`, `bun x`, `pipx run`, `uv tool run`, `direnv exec .`."""
+
+_BARE_OPTIONS = frozenset({"--", "-y", "--yes", "-q", "--quiet", "--silent", "-E", "--user", "--scope"})
+"""Options that take no value: what follows is the program."""
+
+_SEVERAL = re.compile(r"[;&|`\n]|\$\(")
+"""In a line for a shell that starts more than one program: what another needs is to be there too."""
 
 _PACKAGE = re.compile(r"(?:@[\w.-]+/)?([\w.-]+?)(?:@[^@/]*|==.*)?")
 """A package as npm and pip are told of it: with its owner, and a version."""
@@ -29,21 +40,37 @@ def tool_of(known: Known, argv: Sequence[str]) -> Tool | None:
     """The tool that the command line starts, as far as its names tell."""
     tools = [tool for tool in known.values() if not tool.store]
     programs = {name.lower(): tool for tool in tools for name in tool.commands}
-    started = programs.get(_bare(argv[0]))
-    if started is not None or _bare(argv[0]) not in _STARTERS:
-        return started
     packages = {**{tool.name.lower(): tool for tool in tools if tool.commands}, **programs}
-    found = (packages.get(_package(word)) for word in _told(argv[1:]))
-    return next((tool for tool in found if tool is not None), None)
+    return _started(argv, programs, packages)
 
 
-def _told(words: Sequence[str]) -> Iterator[str]:
-    """What it may be: the first word that is no option, and the next, where that one may be an option's value."""
-    for before, word in pairwise(["", *words]):
-        if word.startswith("-") or "=" in word or word in _VERBS or word[:1].isdigit():
+def _started(argv: Sequence[str], programs: Mapping[str, Tool], packages: Mapping[str, Tool]) -> Tool | None:
+    starter = _bare(argv[0])
+    if starter in programs:
+        return programs[starter]
+    if starter in _AFTER_DASHES and "--" in argv[:-1]:
+        return _started(argv[argv.index("--") + 1 :], programs, packages)
+    for index in _told(argv) if starter in _STARTERS else ():
+        line = (*argv[index].split(), *argv[index + 1 :])
+        found = packages.get(_package(line[0])) or _started(line, programs, packages)
+        if found is not None:
+            return found
+    return None
+
+
+def _told(argv: Sequence[str]) -> Iterator[int]:
+    """Where it may stand: the first word that is no option, and the next, where that may be an option's value.
+
+    A word of several is a line for a shell: `npx -c`, `env -S`, `sh -c`.
+    """
+    for index, (before, word) in enumerate(pairwise(argv), start=1):
+        first = next(iter(word.split()), "-")
+        if first.startswith("-") or "=" in first or first in _VERBS or first[:1].isdigit():
             continue
-        yield word
-        if not before.startswith("-") or before == "--":
+        if _SEVERAL.search(word):
+            return
+        yield index
+        if not before.startswith("-") or before in _BARE_OPTIONS:
             return
 
 
