@@ -96,6 +96,17 @@ def test_the_rows_of_a_profile_that_is_renamed_follow(machine: Machine, switch: 
     assert switch.everything() == before
 
 
+@pytest.mark.usefixtures("switch")
+def test_the_rows_that_were_applied_last_stay_so_though_another_profile_is_renamed(machine: Machine) -> None:
+    machine.profile(HOME_PROFILE)
+    for name in ("work", "home"):
+        assert machine.toolsync(*APPLY, "--tool", "cc-switch", "--profile", name).code == 0
+    for old, new, said in (("work", "job", "home"), ("home", "house", "house")):
+        assert machine.toolsync("profile", "rename", old, new).code == 0
+        (tool,) = [one for one in machine.toolsync("status", "--json").json["data"]["tools"] if one["profile"]]
+        assert (tool["tool"], tool["profile"]) == ("cc-switch", said)
+
+
 def test_a_chosen_row_of_a_profile_that_is_gone_stays_until_another_is_chosen(machine: Machine, switch: Home) -> None:
     assert machine.toolsync(*APPLY).code == 0
     switch.click("claude", ROW)

@@ -70,7 +70,7 @@ def rename(session: Session, old: str, new: str) -> Edited:
     """The file with a profile called otherwise; `active` follows, its key stays under the reference that it has.
 
     So does what is remembered of the tools that are set to it, and with it the consent to copies of its key; rows of CC
-    Switch are called by the profile, and stay what they are until it is applied again.
+    Switch, of which each profile has its own, are called by it, and stay what they are until it is applied again.
 
     Raises:
         ProfileError, FileError: as `use`; or `new` is taken.
@@ -85,8 +85,10 @@ def rename(session: Session, old: str, new: str) -> Edited:
 def _follow(session: Session, old: str, new: str) -> None:
     snapshot = memories.seen(memories.path_in(session.state))
     memory = memories.parsed(snapshot)
-    holders = Holders(memory, registry.tools(session.config.parent), {old, *session.profiles().names})
-    applied = {**memory.applied, **dict.fromkeys(holders.applied().get(old, ()), new)}
+    known = registry.tools(session.config.parent)
+    tools = Holders(memory, known, {old, *session.profiles().names}).applied().get(old, ())
+    set_now = [tool for tool in tools if not known[tool].store or memory.applied.get(tool, old) == old]
+    applied = {**memory.applied, **dict.fromkeys(set_now, new)}
     after = replace(memory, profile=new if memory.profile == old else memory.profile, applied=applied)
     if snapshot.raw is not None and after != memory:
         write = Write(disk.resolve(snapshot.path), snapshot.sha256, memories.dump(after), private=True)
