@@ -13,7 +13,9 @@ import pytest
 from tests.acceptance.machine import ADDRESS, KEY, Machine
 from tests.conftest import needs
 from tests.key_print import program
+from tests.keys import invented
 from tests.shell.readers import is_there
+from toolsync.masking import Secret
 
 ALL = f"""export OPENAI_BASE_URL='{ADDRESS}/v1'
 export OPENAI_API_BASE='{ADDRESS}/v1'
@@ -121,6 +123,30 @@ def test_tools_that_want_a_variable_differently_are_asked_for_apart(machine: Mac
     (own / "a.json").write_text('{"env": {"ANTHROPIC_MODEL": "other"}}')
     ran = machine.toolsync("env", "--tool", "mine", "--tool", "claude-code")
     assert ran.err.startswith("error: mine and Claude Code want $ANTHROPIC_MODEL differently\n")
+
+
+ASTRAY = (
+    "warning: Codex CLI is set to profile 'second', and would send its gateway the key of 'work' from "
+    "$TOOLSYNC_API_KEY\n    `toolsync exec -- codex` gives it its own.\n"
+)
+APART = "error: Codex CLI is set to profile 'second', and Claude Code to 'work'"
+
+
+def test_a_tool_that_is_set_to_another_profile_is_given_that_ones_key_or_named(machine: Machine) -> None:
+    machine.write(".codex/config.toml", "")
+    machine.vault.set("second", Secret(invented("second")))
+    machine.profile(
+        '\n[profiles.second]\nbase_url = "https://second.example"\nmodel = "m"\nkey = "keyring:second"\n'
+        '[profiles.second.tool.codex]\nkey_way = "env"\n'
+    )
+    assert machine.toolsync("apply", "-p", "second", "--tool", "codex", "--yes", "--no-ping").code == 0
+    ran = machine.toolsync("env", "--shell", "sh")
+    assert (KEY in ran.out, ran.err) == (True, ASTRAY)
+    ran = machine.toolsync("env", "--shell", "sh", "--tool", "codex")
+    assert (invented("second") in ran.out, KEY in ran.out, ran.err) == (True, False, "")
+    ran = machine.toolsync("env", "--shell", "sh", "--tool", "codex", "--tool", "claude-code")
+    assert (ran.code, ran.out, ran.err.splitlines()[0]) == (2, "", APART)
+    assert machine.toolsync("env", "--shell", "sh", "--profile", "second").err == ""
 
 
 class _Terminal(io.TextIOWrapper):

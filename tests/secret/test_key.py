@@ -58,7 +58,7 @@ def test_what_a_person_copied_by_mistake_is_not_kept(text: str, message: str) ->
     assert checked(text, "env:X") == Secret(text)  # where it stands already, `doctor` tells
 
 
-@pytest.mark.parametrize("text", [KEY, "a=b", "AbC1=", "key=", "sk-https://x", "YWJjZGVmZ2hpag=="])
+@pytest.mark.parametrize("text", [KEY, "a=b", "AbC1=", "key=", "a1b2key==", "sk-https://x", "YWJjZGVmZ2hpag=="])
 def test_what_may_be_a_key_is_kept(text: str) -> None:
     assert checked_typed(text, "the key") == Secret(text)
 

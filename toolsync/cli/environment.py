@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from toolsync import render
-from toolsync.cli.context import ProfileName, Tools, run
+from toolsync.cli.context import Tools, run
 from toolsync.errors import UsageError
 from toolsync.masking import on_one_line
 from toolsync.profile.wording import close
@@ -60,7 +60,7 @@ def env(
         str | None,
         typer.Option("--shell", "-s", help="sh, fish, powershell, cmd, dotenv, systemd, launchd; default: this one."),
     ] = None,
-    profile: ProfileName = None,
+    profile: OwnProfile = None,
     tool: Tools = None,
     reveal: Annotated[bool, typer.Option("--reveal", help="Show the key on a terminal too.")] = False,
 ) -> None:
@@ -81,7 +81,7 @@ def env(
         text = script({one.name: _hidden(one) for one in found.variables}, dialect.name)
     _put(text)
     told = _hiding(dialect, profile, tool or ()) if is_hidden else _lying_open(session, found)
-    screen.stderr().show(render.message_lines([*told]))
+    screen.stderr().show(render.message_lines([*found.messages, *told]))
 
 
 @app.command("hook")

@@ -51,7 +51,7 @@ def checked_typed(text: str, source: str) -> Secret:
 
 _SLIPS = (
     (
-        r"[A-Za-z_]\w*(?:KEY|TOKEN|SECRET|key|token|secret)=.",
+        r"[A-Za-z_]\w*(?:KEY|TOKEN|SECRET|key|token|secret)=[^=]",
         "begins with a variable's name",
         "Give what follows the '='.",
     ),

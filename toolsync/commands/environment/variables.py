@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -22,6 +22,7 @@ from toolsync.planning.delivery import delivery, ways
 from toolsync.planning.headers import with_headers
 from toolsync.profile import Profile, for_tool
 from toolsync.registry import Known
+from toolsync.result import Message
 from toolsync.session import Session
 from toolsync.tool import Dialect, Tool
 from toolsync.value import frozen
@@ -49,10 +50,12 @@ class Environment:
     Attributes:
         profile: whose gateway and key it leads to.
         variables: each once, in the order in which they are told.
+        messages: whom they do harm.
     """
 
     profile: Profile
     variables: tuple[Variable, ...]
+    messages: tuple[Message, ...] = ()
 
     @property
     def holds_key(self) -> bool:
@@ -65,22 +68,47 @@ def environment(session: Session, name: str | None, tools: Sequence[str] = ()) -
 
     Args:
         session: the machine.
-        name: the profile, or None for the active one.
+        name: the profile, or None for the one that the tools were set to, or else the active one.
         tools: their names.
 
     Raises:
         ProfileError, SecretError: the profile or its key cannot be had.
         UsageError: a tool is unknown or takes nothing, or two of them want a variable differently.
     """
-    profile, known = session.profiles().get(name), registry.tools(session.config.parent)
-    if tools:
-        named = [registry.named(known, tool) for tool in dict.fromkeys(tools)]
+    known = registry.tools(session.config.parent)
+    named = [registry.named(known, tool) for tool in dict.fromkeys(tools)]
+    profile = _profile_of_all(session, name, named)
+    if named:
         return Environment(profile, _together(named, [demanded(session, profile, tool) for tool in named]))
     found = {variable.name: variable for variable in anybodys(session, profile)}
     for tool in here(session, profile, known):
         for variable in taken(session, profile, tool):
             found.setdefault(variable.name, variable)
-    return Environment(profile, tuple(found.values()))
+    return Environment(profile, tuple(found.values()), tuple(_led_astray(session, profile, known, found)))
+
+
+def _led_astray(session: Session, profile: Profile, known: Known, given: Container[str]) -> Iterator[Message]:
+    """Tools that are set to another profile's gateway, and would send it this one's key."""
+    for name, own in _set_now(session).items():
+        other = next((one for one in session.profiles().profiles if one.name == own != profile.name), None)
+        tool = known.get(name)
+        if other is None or tool is None or by_itself(tool) or not by_variable(other, tool):
+            continue
+        variable = variable_of(tool, outline(session, other, tool))
+        if variable in given:
+            text = f"{tool.title} is set to profile '{own}', and would send its gateway the key of '{profile.name}'"
+            program = next(iter(tool.commands), "")
+            way = f"`toolsync exec -- {program}` gives it its own." if program else "Start it from another shell."
+            yield Message("warning", f"{text} from ${variable}", way)
+
+
+def _profile_of_all(session: Session, name: str | None, tools: Sequence[Tool]) -> Profile:
+    found = [profile_for(session, name, tool) for tool in tools] or [session.profiles().get(name)]
+    for tool, profile in zip(tools[1:], found[1:], strict=True):
+        if profile != found[0]:
+            text = f"{tools[0].title} is set to profile '{found[0].name}', and {tool.title} to '{profile.name}'"
+            raise UsageError(text, hint="Ask for one of them at a time, or for both with `--profile NAME`.")
+    return found[0]
 
 
 def here(session: Session, profile: Profile, known: Known) -> list[Tool]:
@@ -102,10 +130,15 @@ def profile_for(session: Session, name: str | None, tool: Tool | None) -> Profil
     """
     profiles = session.profiles()
     if name is None and tool is not None:
-        with suppress(ToolsyncError):  # what writes says that memory cannot be read
-            applied = memories.read(memories.path_in(session.state)).applied.get(tool.name)
-            name = applied if applied in profiles.names else None
+        own = _set_now(session).get(tool.name)
+        name = own if own in profiles.names else None
     return profiles.get(name)
+
+
+def _set_now(session: Session) -> Mapping[str, str]:
+    with suppress(ToolsyncError):  # what writes says that memory cannot be read
+        return memories.read(memories.path_in(session.state)).applied
+    return {}
 
 
 def takes(session: Session, profile: Profile, tool: Tool) -> bool:
