@@ -81,6 +81,10 @@ PRINTED = {
     "an unknown program, as the shell says it": ("$NONE no-such-thing", None, "it ended with exit code 127"),
     "a program that is gone": ("/no/such/thing print", None, "there is no program /no/such/thing"),
     "one that is not on PATH": ("no-such-thing print", None, "there is no program no-such-thing"),
+    "a shell's own word first": (f"eval true && echo {KEY}", KEY, ""),
+    "a shell's reserved word first": (f"for one in {KEY}; do echo $one; done", KEY, ""),
+    "a variable made by a command first": (f"K=$(echo {KEY}); echo $K", KEY, ""),
+    "likewise, the older way": (f"K=`echo {KEY}`; echo $K", KEY, ""),
 }
 
 
@@ -194,6 +198,27 @@ OWN = {
     "a script below, as Windows spells it": ({"command": "tools\\show-key"}, True),
     "an interpreter's script, as Windows spells it": ({"command": "cmd", "args": ["/c", "tools\\show-key"]}, True),
     "Windows' own folder": ({"command": "C:\\tools\\show-key", "args": []}, False),
+    "a password manager's entry that is called as a file of the folder": ("pass show tools/show-key", False),
+    "likewise, of which only one line is wanted": ("pass show tools/show-key | head -1", False),
+    "likewise, by a shell": ({"command": "bash", "args": ["-lc", "op read op://work/x && pass tools/show-key"]}, False),
+    "a password manager's field that is called as a command": ("op item get gw --fields pwd", False),
+    "a file of the folder beside a password manager": ("pass show gw && sh tools/show-key", True),
+    "a password manager's own file, named as one of the folder": ("pass show ./tools/show-key", True),
+    "the folder asked for, beside a password manager": ("pass show $(pwd)", True),
+    "direnv, by a shell": ({"command": "sh", "args": ["-c", "X=1 direnv exec ~ show-key"]}, True),
+    "another folder first": ("cd ~ && ./bin/show-key", False),
+    "likewise, without its name": ("(cd; bin/show-key)", False),
+    "a folder below first": ("cd tools && ./show-key", True),
+    "another folder, and back": ("cd ~ && cd - && ./bin/show-key", True),
+    "the key of a Python package, for names of the folder": ("python3 -m keyring get gw work", False),
+    "names of the folder for a script of one's own": ("python3 ~/bin/key.py work", False),
+    "names of the folder for a package": (
+        'python3 -c \'import keyring; print(keyring.get_password("gw", "work"))\'',
+        False,
+    ),
+    "a module of the folder": ("python3 -I -mwork", True),
+    "an import among others": ("python3 -Ic 'import os, work.x; work.x()'", True),
+    "an import by a function": ("python3 -c '__import__(\"work\")'", True),
     "likewise, by a variable of Windows'": ({"command": "%USERPROFILE%\\tools\\show-key", "args": []}, False),
 }
 

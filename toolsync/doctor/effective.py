@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, cast
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from toolsync.address import PATHS, Dialect
+from toolsync.doctor.layers import is_home
 from toolsync.doctor.model import Credential, Effective, Where
 from toolsync.doctor.routing import is_fit, is_routing
 from toolsync.doctor.sight import Sight
@@ -214,7 +215,7 @@ def may_run(look: Sight, answer: Answer, command: Command) -> bool:
     one, places = look.seen(answer), look.world.session.places
     if one is None or one.is_projects:
         return False
-    return places.project == places.home or not command.lies_in(places.project, look.users_environ)
+    return is_home(places) or not command.lies_in(places.project, look.users_environ)
 
 
 def unrun(look: Sight) -> Where | None:

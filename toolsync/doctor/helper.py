@@ -9,11 +9,12 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from toolsync import waiting
+from toolsync.doctor.dependence import hangs_on
 from toolsync.document import Value
 from toolsync.masking import Secret, masked, on_one_line
 from toolsync.sentence import Text, reported, say
@@ -57,15 +58,10 @@ class Command:
             folder: the project's.
             environ: the variables that it is run with.
         """
-        words = {word.replace("\\", "/") for part in self.argv for word in re.split(r"""[\s'"=;|&<>()@]+""", part)}
         program = self.program.replace("\\", "/")
         if "/" in program and not _ABSOLUTE.match(program):
             return True
-        return not self.is_own and (
-            any(_is_in(folder, word, words, program) for word in words)
-            or _is_by_path(program, folder, environ)
-            or any(map(_HERE.search, self.argv))
-        )
+        return not self.is_own and hangs_on(folder, " ".join(self.argv), program, environ)
 
     @property
     def is_own(self) -> bool:
@@ -75,26 +71,6 @@ class Command:
 
 
 _ABSOLUTE = re.compile(r"[/~$%-]|[A-Za-z]:")
-"""How words begin that are no path below the folder; `$HOME/…` and `%USERPROFILE%\\…` too."""
-
-_HERE = re.compile(r"\$\{?(?:PWD|OLDPWD|CLAUDE_PROJECT_DIR)\b|\b(?:pwd|rev-parse|direnv)\b")
-"""How a command asks where it is run."""
-
-
-def _is_in(folder: Path, word: str, words: Iterable[str], program: str) -> bool:
-    """Whether a word names a file of the folder: by a path, by a name with a suffix, to Python without one."""
-    if not word or word == program or _ABSOLUTE.match(word):
-        return False
-    if "/" in word or "." in word.rstrip("."):
-        return os.path.lexists(folder / word)
-    is_python = any("python" in one for one in words)
-    return is_python and any(os.path.lexists(folder / name) for name in (word, f"{word}.py"))
-
-
-def _is_by_path(program: str, folder: Path, environ: Mapping[str, str]) -> bool:
-    """Whether the program is found by an entry of PATH that is no absolute one."""
-    entries = environ.get("PATH", "").split(os.pathsep) if program and "/" not in program else []
-    return any(os.path.lexists(folder / entry / program) for entry in entries if not Path(entry).is_absolute())
 
 
 def _shell(line: str) -> tuple[str, ...]:
@@ -110,11 +86,16 @@ def _plain_words(line: str) -> tuple[str, ...]:
 
 
 def _first_word(line: str) -> str:
+    """The program's name; where a shell's variable is made of another command first, the beginning of that."""
     try:
         words = shlex.split(line, posix=sys.platform != "win32")
     except ValueError:
         return line.split(maxsplit=1)[0]
-    return next((word.strip('"') for word in words if "=" not in word), "")
+    for word in words:
+        made = re.match(r"\w+=.*?(?:\$\(|`)", word)
+        if made or "=" not in word:
+            return made[0] if made else word.strip('"')
+    return ""
 
 
 @frozen
@@ -159,8 +140,33 @@ def _is_missing(program: str, environ: Mapping[str, str]) -> bool:
     path = Path(os.path.expanduser(program))  # noqa: PTH111  Path's own raises where there is no home
     if path.name != program:
         return path.is_absolute() and shutil.which(str(path)) is None
-    is_builtin = program in ("echo", "printf", "cat", "test", "exec", "command", ".", "[", "if", "cd")
-    return not is_builtin and shutil.which(program, path=environ.get("PATH", os.defpath)) is None
+    return program not in _OF_SHELL and shutil.which(program, path=environ.get("PATH", os.defpath)) is None
+
+
+_OF_SHELL = frozenset(
+    {
+        *(".", ":", "[", "[[", "!", "alias", "bg", "break", "builtin", "case", "cat", "cd", "command", "continue"),
+        *("declare", "dirs", "echo", "enable", "eval", "exec", "exit", "export", "false", "fg", "for", "function"),
+        *(
+            "getopts",
+            "hash",
+            "if",
+            "jobs",
+            "kill",
+            "let",
+            "local",
+            "popd",
+            "printf",
+            "pushd",
+            "pwd",
+            "read",
+            "readonly",
+        ),
+        *("return", "select", "set", "shift", "shopt", "source", "test", "time", "times", "trap", "true", "type"),
+        *("typeset", "ulimit", "umask", "unalias", "unset", "until", "wait", "while"),
+    }
+)
+"""What a shell does itself, and its reserved words (POSIX, bash); `cat` is everywhere."""
 
 
 def _run(argv: Sequence[str], environ: Mapping[str, str], folder: Path) -> subprocess.CompletedProcess[bytes]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Literal
 from toolsync import disk, document
 from toolsync.document import Document, Value
 from toolsync.errors import DocumentError, FileError, ToolsyncError
+from toolsync.paths import Places
 from toolsync.search.placing import existing, placed, spelled
 from toolsync.session import Session
 from toolsync.tool import FileRow, Layer, Tool
@@ -34,6 +36,7 @@ class Seen:
         error: why it cannot be opened or read.
         environ: the variables, for the environment.
         breach: what in it the tool does not take, so that it reads nothing of the whole; "" where it takes all.
+        is_at_home: whether its folder is the home folder, so that what would be a project's file is the user's own.
     """
 
     layer: Layer
@@ -44,6 +47,7 @@ class Seen:
     error: ToolsyncError | None = None
     environ: Mapping[str, str] | None = None
     breach: str = ""
+    is_at_home: bool = False
 
     @property
     def file(self) -> str:
@@ -61,12 +65,28 @@ class Seen:
     @property
     def is_projects(self) -> bool:
         """Whether it lies in the project, so that whoever wrote the repository has a say in it."""
-        return any(place in path for path in self.layer.path for place in ("<project>", "<repository>"))
+        return not self.is_at_home and _lies_in(self.layer, ("<project>", "<repository>"))
 
     def line(self, answer: Answer) -> int | None:
         """The line on which the answer stands, if it stands here."""
         position = self.document.position(answer.path) if self.document is not None else None
         return position[0] if position else None
+
+
+def is_home(places: Places) -> bool:
+    """Whether the project is the home folder itself, by whichever of its names."""
+    return "<project>" in _homes(places)
+
+
+def _homes(places: Places) -> list[str]:
+    """What of the project's folders is the home folder."""
+    home = os.path.realpath(places.home)
+    around = {f"<{name}>": folder for name, folder in places.around.items() if folder}
+    return [name for name, folder in around.items() if os.path.realpath(folder) == home]
+
+
+def _lies_in(layer: Layer, folders: Sequence[str]) -> bool:
+    return any(folder in path for path in layer.path for folder in folders)
 
 
 def seen(session: Session, tool: Tool, files: Mapping[str, Path | None]) -> tuple[Seen, ...]:
@@ -88,7 +108,12 @@ def seen(session: Session, tool: Tool, files: Mapping[str, Path | None]) -> tupl
     found = [replace(one, layer=tree.layer) for one, tree in zip(judged, trees, strict=True)]
     own = {one.snapshot.real for one in found if one.snapshot is not None and not one.is_projects}
     is_same = [one.is_projects and one.snapshot is not None and one.snapshot.real in own for one in found]
-    return tuple(one for one, same in zip(found, is_same, strict=True) if not same)  # in the home folder itself
+    homes = _homes(session.places)
+    return tuple(
+        replace(one, is_at_home=True) if _lies_in(one.layer, homes) else one
+        for one, same in zip(found, is_same, strict=True)
+        if not same  # in the home folder itself
+    )
 
 
 def _judged(one: Seen, check: Callable[[Value], str | None] | None) -> Seen:

@@ -10,6 +10,7 @@ from urllib.parse import unquote, urlsplit
 from toolsync.address import origin
 from toolsync.doctor.diagnosis import Probed
 from toolsync.doctor.effective import unrun
+from toolsync.doctor.layers import is_home
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Credential, Where
 from toolsync.errors import ProfileError
@@ -142,5 +143,5 @@ def own_bundle(look: Look) -> str:
         return ""
     users = Network.of({}, look.users_environ, look.effective.base_url, connection.certificates, network.rules)
     bundle = users.ca_bundle
-    is_here = places.project == places.home or Path(bundle).is_absolute()  # else it is looked for in the project
+    is_here = is_home(places) or Path(bundle).is_absolute()  # else it is looked for in the project
     return bundle if is_here else ""
