@@ -107,6 +107,17 @@ def test_the_rows_that_were_applied_last_stay_so_though_another_profile_is_renam
         assert (tool["tool"], tool["profile"]) == ("cc-switch", said)
 
 
+def test_the_rows_of_a_profile_that_is_removed_go_alone(machine: Machine, switch: Home) -> None:
+    machine.profile(HOME_PROFILE)
+    for name in ("work", "home"):
+        assert machine.toolsync(*APPLY, "--tool", "cc-switch", "--profile", name).code == 0
+    way = "`toolsync apply --tool cc-switch` takes its rows away"
+    ran = machine.toolsync("profile", "remove", "home", "--yes")
+    assert (way in ran.out, "undo" in ran.out) == (True, False)
+    assert machine.toolsync(*APPLY, "--tool", "cc-switch").code == 0
+    assert _ids(switch) == _rows("work")
+
+
 def test_a_chosen_row_of_a_profile_that_is_gone_stays_until_another_is_chosen(machine: Machine, switch: Home) -> None:
     assert machine.toolsync(*APPLY).code == 0
     switch.click("claude", ROW)

@@ -230,6 +230,11 @@ def _lost(name: str, applied: Mapping[str, Collection[str]], *, is_active: bool)
         hint = "`toolsync use NAME` makes another the active one."
         yield Message("warning", f"'{name}' is the active profile; without it none is", hint)
     if name in applied:
-        undo = shlex.join(("toolsync", "undo", *(() if applied.keys() == {name} else sorted(applied[name]))))
+        others = {tool for profile, tools in applied.items() if profile != name for tool in tools}
+        own, shared = sorted({*applied[name]} - others), sorted({*applied[name]} & others)
         text = f"'{name}' is applied: the tools that ask toolsync for its key get none until another is applied"
-        yield Message("warning", text, f"`{undo}` gives them back what you had before.")
+        undo = shlex.join(("toolsync", "undo", *(() if applied.keys() == {name} else own)))
+        apply = shlex.join(("toolsync", "apply", *(word for tool in shared for word in ("--tool", tool))))
+        ways = [f"`{undo}` gives them back what you had before."] if own else []
+        ways += [f"`{apply}` takes its rows away, and leaves other profiles' there."] if shared else []
+        yield Message("warning", text, " ".join(ways))
