@@ -356,6 +356,25 @@ def test_no_key_goes_to_one_for_whom_only_a_project_vouches(
         assert told["command"] == []
 
 
+REPEATED = {
+    "the user's own address": ({"env": {"ANTHROPIC_BASE_URL": "https://other.example"}}, True, ""),
+    "another one": ({"env": {"ANTHROPIC_BASE_URL": "https://other.example/b"}}, False, "key_kept_from_address"),
+    "the user's own command": ({"apiKeyHelper": f"echo {KEY}"}, True, ""),
+    "another one for the key": ({"apiKeyHelper": f"echo  {KEY}"}, False, "helper_of_project"),
+}
+
+
+@pytest.mark.parametrize(("theirs", "is_sent", "reason"), REPEATED.values(), ids=REPEATED)
+def test_a_projects_file_that_says_what_the_users_own_says_has_no_say(
+    tmp_path: Path, theirs: Mapping[str, Any], reason: str, *, is_sent: bool
+) -> None:
+    home = Home(tmp_path, profile=_TWO, key=KEY)
+    own = {"apiKeyHelper": f"echo {KEY}", "env": {"ANTHROPIC_BASE_URL": "https://other.example"}}
+    home.write({".claude/settings.json": json.dumps(own), "project/.claude/settings.json": json.dumps(theirs)})
+    look = home.look("claude-code")
+    assert (bool(request_of(look).credentials), (kept(look, None) or ("",))[0]) == (is_sent, reason)
+
+
 _GONE = {"status": 404, "headers": JSON, "json": {"error": "no"}}
 STRAY = {
     "a list": ("", KEY),

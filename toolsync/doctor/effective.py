@@ -213,9 +213,16 @@ def command_value(look: Sight, answer: Answer, path: KeyPath) -> Value:
 def may_run(look: Sight, answer: Answer, command: Command) -> bool:
     """Whether we run it: what a repository's own file says, or holds, is run by its tool, and never by us."""
     one, places = look.seen(answer), look.world.session.places
-    if one is None or one.is_projects:
+    if one is None or (one.is_projects and not _is_users_too(look, answer, command)):
         return False
     return is_home(places) or not command.lies_in(places.project, look.users_environ)
+
+
+def _is_users_too(look: Sight, answer: Answer, command: Command) -> bool:
+    """Whether the user's own files have the tool run the same."""
+    own = look.users.get(answer.question)
+    path = command_path(look, own) if own is not None and own.value else None
+    return own is not None and path is not None and type(command).of(command_value(look, own, path)) == command
 
 
 def unrun(look: Sight) -> Where | None:

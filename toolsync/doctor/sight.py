@@ -96,6 +96,11 @@ class Sight:
         return answers(self.reader, self.trees, self.environ)
 
     @cached_property
+    def users(self) -> Mapping[str, Answer]:
+        """Its answers as they would stand without the project's files."""
+        return answers(self.reader, [one.tree for one in self.layers if not one.is_projects], self.users_environ)
+
+    @cached_property
     def found(self) -> Mapping[str, Answer]:
         """Its answers, with the references filled in that it expands itself, and the model that an alias stands for."""
         found = {question: self._expanded(answer)[0] for question, answer in self.raw.items()}
@@ -137,6 +142,13 @@ class Sight:
     def is_projects(self, where: Where | None) -> bool:
         """Whether a file of the project says so, in which whoever wrote the repository has a say."""
         return where is not None and any(one.is_projects for one in self.layers if one.layer.name == where.layer)
+
+    def is_steered(self, question: str) -> bool:
+        """Whether a file of the project says so, and the user's own files do not say the same."""
+        answer = self.found.get(question)
+        if answer is None or not answer.value or not self.is_projects(self.where(answer)):
+            return False
+        return question not in self.users or self.users[question].value != answer.value
 
     def where(self, answer: Answer) -> Where:
         """Where the answer stands."""

@@ -16,7 +16,6 @@ from toolsync.doctor.model import Credential, Where
 from toolsync.errors import ProfileError
 from toolsync.masking import Secret, holds_key_shape, looks_secret
 from toolsync.probe.network import Network
-from toolsync.trace import answers
 from toolsync.trace.credential import CREDENTIALS, HEADERS
 
 Reason = tuple[str, Where]
@@ -37,7 +36,7 @@ def kept(look: Look, probed: Probed | None) -> Reason | None:
     if probed is not None and probed.is_held:
         return "key_kept_from_certificates", wheres["certificates"]
     base_url = wheres.get("base_url")
-    if base_url is not None and look.is_projects(base_url) and not is_profiles(look):
+    if base_url is not None and look.is_steered("base_url") and not is_profiles(look):
         is_there = any(one.value is not None for one in look.effective.credentials)
         return ("key_kept_from_address", base_url) if is_there else None
     steered, helper = by_project(look), unrun(look)
@@ -47,7 +46,7 @@ def kept(look: Look, probed: Probed | None) -> Reason | None:
 def unasked(look: Look) -> Reason | None:
     """Why nobody is asked at all: whoever it is would learn what stands elsewhere; or the request cannot be sent."""
     where = look.effective.wheres.get("base_url")
-    if where is not None and look.is_projects(where) and look.is_elsewhere("base_url"):
+    if where is not None and look.is_steered("base_url") and look.is_elsewhere("base_url"):
         return "address_of_elsewhere", where
     unfit = look.effective.wheres.get("unfit")
     return None if unfit is None else ("header_unfit", unfit)
@@ -83,8 +82,7 @@ def _is_anothers(look: Look, one: Credential) -> bool:
     """Whether it is neither the profile's key nor what the user's own files say."""
     if one.kind != "variable" or one.question not in CREDENTIALS or one.value in (None, look.world.key):
         return False
-    trees = [each.tree for each in look.layers if not each.is_projects]
-    own = answers(look.reader, trees, look.users_environ).get(one.question)
+    own = look.users.get(one.question)
     return own is None or own.value not in (look.raw[one.question].value, look.found[one.question].value)
 
 
@@ -116,7 +114,7 @@ def is_profiles(look: Look) -> bool:
         asked = origin(base)
     except ProfileError:  # no address: that is what is wrong
         return False
-    if not look.is_projects(look.effective.wheres.get("base_url")):
+    if not look.is_steered("base_url"):
         return asked in world.origins
     return any(asked == origin(own) and _is_part(base, own) for own in world.own_addresses)
 

@@ -112,7 +112,7 @@ def _is_held_back(look: Look) -> bool:
     """Whether there is a key, and an address of the user's own that is in no profile."""
     effective = look.effective
     where = effective.wheres.get("base_url")
-    if where is None or look.is_projects(where) or not any(key.value is not None for key in effective.credentials):
+    if where is None or look.is_steered("base_url") or not any(key.value is not None for key in effective.credentials):
         return False
     try:
         return origin(effective.base_url) not in look.world.origins

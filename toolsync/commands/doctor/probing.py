@@ -95,7 +95,7 @@ def request_of(look: Look) -> Request:
     keys = {one.header: one.value for one in effective.credentials if one.value is not None and _may_send(look, one)}
     is_known = bool(keys) or not effective.credentials  # without its key, the gateway would only ask for one
     is_steered = by_project(look) is not None
-    is_users = not look.is_projects(effective.wheres.get("base_url")) and not is_steered
+    is_users = not look.is_steered("base_url") and not is_steered
     is_own = is_profiles(look) and not is_steered
     is_trusted = is_known and is_own
     headers = {

@@ -52,7 +52,7 @@ def standing(look: Look, finding: Finding, rehearsal: Callable[[], Rehearsal] = 
 
 def _begin(look: Look, address: str) -> Words:
     """The command that makes a first profile; a project's address is not made the user's own by it."""
-    return ("init",) if look.is_projects(look.effective.wheres.get("base_url")) else first_profile(look, address)
+    return ("init",) if look.is_steered("base_url") else first_profile(look, address)
 
 
 def _set_at(look: Look, profile: Profile) -> str:
