@@ -74,6 +74,14 @@ def test_what_an_earlier_toolsync_set_is_known_by_what_its_file_asks_for(machine
     assert [one["request"]["wanted"]["model"] for one in ran.json["data"]["tools"]] == ["their-model"]
 
 
+def test_a_memory_that_cannot_be_read_is_said_for_nobody_knows_then_which_tool_is_set_to_what(aside: Machine) -> None:
+    (aside.state / "memory.json").write_text("{")
+    ran = aside.toolsync("doctor", "--offline", "--json", "claude-code", "codex")
+    assert ran.code == 0
+    assert ["memory.json: damaged" in one["text"] for one in ran.json["messages"]] == [True]
+    assert "`toolsync apply --new-memory`" in ran.json["messages"][0]["hint"]
+
+
 def test_a_profile_that_was_chosen_and_not_applied_leaves_tools_where_they_are(aside: Machine) -> None:
     assert aside.toolsync("use", "second").code == 0
     ran = aside.toolsync("doctor", "--offline", "--json", "claude-code", "codex")

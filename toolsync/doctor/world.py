@@ -72,13 +72,22 @@ class World:
             return None
         return profiles.missing.get(name) if name != profiles.active else None
 
-    @cached_property
+    @property
     def memory(self) -> Memory:
-        """What was applied; nothing where memory cannot be read, which other commands say."""
+        """What was applied; nothing where memory cannot be read."""
+        return self._read[0]
+
+    @property
+    def forgotten(self) -> ToolsyncError | None:
+        """Why memory cannot be read."""
+        return self._read[1]
+
+    @cached_property
+    def _read(self) -> tuple[Memory, ToolsyncError | None]:
         try:
-            return memory.read(memory.path_in(self.session.state))
-        except ToolsyncError:
-            return memory.fresh()
+            return memory.read(memory.path_in(self.session.state)), None
+        except ToolsyncError as error:
+            return memory.fresh(), error
 
     @cached_property
     def startup_lines(self) -> tuple[startup.Line, ...]:

@@ -19,7 +19,7 @@ from toolsync.doctor.remark import left_out
 from toolsync.doctor.steering import unasked
 from toolsync.doctor.unasked import is_unset
 from toolsync.doctor.world import World
-from toolsync.errors import ProfileError
+from toolsync.errors import ProfileError, ToolsyncError
 from toolsync.planning.aside import broken
 from toolsync.planning.fitting import remembered_tools
 from toolsync.registry import Known
@@ -76,7 +76,8 @@ def doctor(session: Session, options: Options) -> Result:
     faults = {one.message: one for one in (world.fault, *(look.world.fault for look in seen)) if one is not None}
     unread = tuple(_warning(one, options.language) for one in faults.values())
     besides = _said_besides(known, chosen, {look.tool.name for look in seen}, options)
-    messages = (*unread, *_set_aside(world, seen, options.language), *besides)
+    forgotten = () if world.forgotten is None else (_warning(world.forgotten, options.language),)
+    messages = (*unread, *forgotten, *_set_aside(world, seen, options.language), *besides)
     data = {
         "profile": world.profile.name if world.profile else None,
         "language": options.language,
@@ -151,7 +152,7 @@ def _world(session: Session) -> World:
     return World(session, active, profiles.profiles, profiles.missing.get(profiles.active or ""))
 
 
-def _warning(error: ProfileError, language: Language) -> Message:
+def _warning(error: ToolsyncError, language: Language) -> Message:
     return Message("warning", tell(reported(error.message), language), tell(reported(error.hint), language))
 
 
