@@ -227,7 +227,11 @@ def test_which_profile_a_tool_was_set_to_is_told_by_its_file(
     del data["applied"]
     path = tmp_path / "memory.json"
     path.write_text(json.dumps(data))
-    assert memory.read(path).applied == applied
+    read = memory.read(path)
+    assert read.applied == applied
+    assert [read.profile_of(tool) for tool in ("one", "two")] == [
+        applied.get(tool, "work" if {*applied.values()} == {"work"} else "") for tool in ("one", "two")
+    ]
 
 
 def test_version_1_called_entries_by_their_place() -> None:

@@ -140,6 +140,11 @@ class Memory:
         """Files and entries, by path or name."""
         return {**self.files, **self.entries}
 
+    def profile_of(self, tool: str) -> str:
+        """The profile that a tool was set to; "" where an earlier toolsync set it, and may have set it to any."""
+        is_only_one = {*self.applied.values()} <= {self.profile}
+        return self.applied.get(tool) or (self.profile if is_only_one and self.profile else "")
+
     @property
     def copies(self) -> Mapping[str, str]:
         """Whose key it is that stands in a tool's own file, or in its entry: the profile, by tool."""

@@ -188,7 +188,7 @@ def _by_tool(session: Session, places: Sequence[Place], memory: Memory) -> list[
     return [
         {
             "tool": tool,
-            "profile": (memory.applied.get(tool) or memory.profile) if tool in set_now else None,
+            "profile": (memory.profile_of(tool) or None) if tool in set_now else None,
             "files": _by_file(session, own, memory),
         }
         for tool, own in tools.items()

@@ -62,9 +62,9 @@ class Holders:
         if tool is not None and tool.store:
             return Address.parse(real).profile
         asked = "" if layer.holds_key else asked_for(real)
-        return (
-            asked if asked in self.names else self.memory.applied.get(layer.tool) or asked or self.memory.profile or ""
-        )
+        if asked in self.names:
+            return asked
+        return self.memory.applied.get(layer.tool) or asked or self.memory.profile_of(layer.tool)
 
 
 def outdated(session: Session, key: KeyRef) -> Iterator[Message]:

@@ -34,7 +34,7 @@ def _copied(one: Finding, wanted: Sought) -> list[str]:
     """The profile whose key was written to the file for its tool."""
     remembered = wanted.memory.files.get(str(real_path(one.file)))
     layers = remembered.layers if remembered and is_kept(one.secret) else ()
-    name = wanted.memory.applied.get(one.tool) or wanted.memory.profile
+    name = wanted.memory.profile_of(one.tool)
     return [name] if name and any(layer.tool == one.tool and layer.holds_key for layer in layers) else []
 
 
