@@ -80,6 +80,9 @@ def test_a_memory_that_cannot_be_read_is_said_for_nobody_knows_then_which_tool_i
     assert ran.code == 0
     assert ["memory.json: damaged" in one["text"] for one in ran.json["messages"]] == [True]
     assert "`toolsync apply --new-memory`" in ran.json["messages"][0]["hint"]
+    said = aside.toolsync("doctor", "--offline", "--lang", "zh", "codex").out
+    assert "已损坏" in said
+    assert "会把它放到一边" in said
 
 
 def test_a_profile_that_was_chosen_and_not_applied_leaves_tools_where_they_are(aside: Machine) -> None:
