@@ -275,6 +275,19 @@ def test_files_are_shut_with_their_new_passphrase(
     ]
 
 
+def test_what_was_cut_off_is_ended_by_the_same_passphrase(
+    machine: Machine, files: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed between the files and the keyring, whose passphrase opens but the second now."""
+    files.held[machine.home / "one.age"] = LATER, KEY
+    ran = _set(machine, monkeypatch)
+    assert _phrases(machine, files) == [LATER, LATER, LATER, "x"]
+    assert [line for line in ran.out.splitlines() if ".age" in line] == [
+        "age:~/two.age is shut with it now.",
+        "warning: age:~/other.age does not open with the passphrase that stood there, and stays as it is",
+    ]
+
+
 @pytest.mark.parametrize("fault", ["file", "keyring", "none"])
 def test_where_one_cannot_be_all_stay_as_they_were(
     machine: Machine, files: Files, monkeypatch: pytest.MonkeyPatch, fault: str

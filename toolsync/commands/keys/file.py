@@ -93,6 +93,7 @@ def set_passphrase(session: Session, name: str, files: Sequence[Path], typed: Ca
         Message("warning", f"{age.named(path)} does not open with the passphrase that stood there, and stays as it is")
         for path in files
         if before is not None and is_changed and path not in held and path.exists()
+        if not any(_opened((path,), passphrase))  # a run that was cut off has shut it with this one
     ]
     return Result("key set", {"name": name, "backend": vault.backend, "changed": is_changed}, tuple(told))
 
