@@ -15,6 +15,8 @@ import pytest
 from tests.conftest import needs
 from tests.doctor.home import Home
 from tests.keys import invented
+from toolsync.commands.doctor.diagnosis import Options, diagnosed
+from toolsync.commands.doctor.probing import Probes
 from toolsync.doctor import helper, steering
 from toolsync.doctor.checks import findings
 from toolsync.doctor.helper import Command, printed
@@ -253,3 +255,28 @@ def test_the_variables_of_a_project_without_which_it_is_run_are_named(
     home.write({".claude/settings.json": json.dumps(own), "project/.claude/settings.json": json.dumps({"env": env})})
     said = [tell(line) for finding in left_out(home.look("claude-code")) for line in finding.evidence]
     assert [named in one for one in said] == ([True] if named else [])
+
+
+WANTING = {
+    "a variable that only the project sets": ("echo $GIVEN", {"GIVEN": KEY}, ""),
+    "one that the tool itself reads": ("echo $NONE", {"ANTHROPIC_MODEL": "m2"}, "sure"),
+    "none of the project's": ("echo $NONE", {}, "sure"),
+    "a program that is not there": ("no-such-thing", {"GIVEN": KEY}, "sure"),
+    "one on the project's path": ("no-such-thing", {"PATH": "/opt/bin"}, ""),
+    "toolsync's command, which heeds it": ("false # toolsync key print work", {"HOME": "/nowhere"}, ""),
+    "toolsync's command, which does not": ("false # toolsync key print work", {"GIVEN": KEY}, "sure"),
+}
+
+
+@pytest.mark.parametrize(("line", "env", "certainty"), WANTING.values(), ids=WANTING)
+def test_a_command_that_may_fail_for_want_of_a_projects_variables_is_nothing_wrong(
+    tmp_path: Path, line: str, env: Mapping[str, str], certainty: str
+) -> None:
+    home = Home(tmp_path)
+    own = {"apiKeyHelper": line, "env": {"ANTHROPIC_BASE_URL": "https://gw.example/api", "ANTHROPIC_MODEL": "m"}}
+    home.write({".claude/settings.json": json.dumps(own), "project/.claude/settings.json": json.dumps({"env": env})})
+    look = home.look("claude-code")
+    one = diagnosed(look, findings(look), Probes({}), Options(("claude-code",)))
+    helpers = [finding.certainty for finding in one.findings if finding.cause == "key_helper_failed"]
+    assert helpers == ([certainty] if certainty else [])
+    assert (steering.kept(look, None) or ("",))[0] == ("" if certainty else "helper_without")

@@ -13,6 +13,7 @@ from toolsync.doctor.effective import unrun
 from toolsync.doctor.layers import is_home
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Credential, Where
+from toolsync.doctor.withheld import failing
 from toolsync.errors import ProfileError
 from toolsync.masking import Secret, holds_key_shape, looks_secret
 from toolsync.probe.network import Network
@@ -40,7 +41,10 @@ def kept(look: Look, probed: Probed | None) -> Reason | None:
         is_there = any(one.value is not None for one in look.effective.credentials)
         return ("key_kept_from_address", base_url) if is_there else None
     steered, helper = by_project(look), unrun(look)
-    return steered or (("helper_of_project", helper) if helper is not None else None)
+    if steered is None and helper is not None:
+        return "helper_of_project", helper
+    wanting = failing(look) if steered is None else None
+    return steered or (("helper_without", wanting) if wanting is not None else None)
 
 
 def unasked(look: Look) -> Reason | None:

@@ -79,6 +79,8 @@ def _without(look: Look, reason: str, where: Where) -> Fix | None:
     """What of the project's is taken out; a certificate authority may be one's own organisation's."""
     if reason == "helper_of_project":
         return None
+    if reason == "helper_without":
+        return Fix(say("run_with_them", called=look.called, place=place(look, where)))
     if reason == "key_kept_from_certificates" and not look.is_projects(where):
         return Fix(say("name_absolutely", setting=text(slot(look, where))))
     first = taken_out(look, where)

@@ -14,6 +14,7 @@ from toolsync.doctor.command import applied, commands
 from toolsync.doctor.effective import command_path, command_value, may_run
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Certainty, Credential, Finding, Fix
+from toolsync.doctor.withheld import may_fail_by_it
 from toolsync.document import Value
 from toolsync.document import data as _data
 from toolsync.errors import KeyMissingError, KeyringLockedError, NoKeyringError, ProfileError
@@ -179,7 +180,8 @@ def helper(look: Look) -> Iterator[Finding]:
         if command.is_own and not done.is_gone:
             cause = _why(look) or _said(tell(done.problem)) or cause
         fix = commands(applied(look.tool.name)) if command.is_own and cause == "key_helper_failed" else None
-        yield Finding(cause, "sure", tuple(lines), found, where, fix)
+        certainty: Certainty = "open" if may_fail_by_it(look, command, done) else "sure"
+        yield Finding(cause, certainty, tuple(lines), found, where, fix)
 
 
 def _why(look: Look) -> str:
