@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from toolsync import disk, document, registry
 from toolsync.commands.environment.detour import stop_at_detour
-from toolsync.commands.environment.launching import tool_of
+from toolsync.commands.environment.launching import launch
 from toolsync.commands.environment.variables import (
     Variable,
     anybodys,
@@ -37,7 +38,7 @@ from toolsync.planning.tracing import called, layer_trees
 from toolsync.profile import Profile
 from toolsync.result import Message
 from toolsync.secret.reference import PASSPHRASES, needs_person
-from toolsync.session import Session
+from toolsync.session import Session, this_machine
 from toolsync.tool import Layer, Reader, Tool
 from toolsync.trace import Answer, Tree, answers
 from toolsync.trace.conflict import Conflict, conflicts
@@ -76,7 +77,9 @@ def start(session: Session, name: str | None, argv: Sequence[str], tool: str | N
         DocumentError, FileError: one of those cannot be read.
     """
     known = registry.tools(session.config.parent)
-    found = registry.named(known, tool) if tool else tool_of(known, argv)
+    started = launch(known, argv)
+    found = registry.named(known, tool) if tool else started.tool
+    session = _in(session, started.folder)
     profile = profile_for(session, name, found)
     if found is None:
         return _started(session, argv, anybodys(session, profile))
@@ -93,6 +96,14 @@ def start(session: Session, name: str | None, argv: Sequence[str], tool: str | N
         stop_at_detour(session, profile, found, _started_here(found), told)
     messages, needed = _heeded(session, profile, found, variables)
     return _started(session, argv, needed, messages)
+
+
+def _in(session: Session, folder: str) -> Session:
+    """The machine as a program sees it that is started in another folder."""
+    if not folder:
+        return session
+    there = this_machine(Path(os.path.realpath(session.places.project / folder)))  # as the system says where it is
+    return replace(session, places=replace(session.places, project=there.project, repository=there.repository))
 
 
 def _started(

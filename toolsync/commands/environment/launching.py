@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
-from pathlib import PurePosixPath, PureWindowsPath
+from pathlib import PurePath, PurePosixPath, PureWindowsPath
 
 from toolsync.registry import Known
 from toolsync.tool import Tool
+from toolsync.value import frozen
 
 _STARTERS = frozenset(
     {
@@ -29,6 +31,8 @@ _VERBS = frozenset({"exec", "dlx", "x", "run", "tool", "."})
 _BARE_OPTIONS = frozenset({"--", "-y", "--yes", "-q", "--quiet", "--silent", "-E", "--user", "--scope"})
 """Options that take no value: what follows is the program."""
 
+_FOLDERS = frozenset({"-C", "--chdir", "--cwd", "--cd", "--dir", "--directory", "--working-directory"})
+
 _SEVERAL = re.compile(r"[;&|`\n]|\$\(")
 """In a line for a shell that starts more than one program: what another needs is to be there too."""
 
@@ -36,26 +40,53 @@ _PACKAGE = re.compile(r"(?:@[\w.-]+/)?([\w.-]+?)(?:@[^@/]*|==.*)?")
 """A package as npm and pip are told of it: with its owner, and a version."""
 
 
-def tool_of(known: Known, argv: Sequence[str]) -> Tool | None:
-    """The tool that the command line starts, as far as its names tell."""
+@frozen
+class Launch:
+    """What a command line starts, as far as its names tell.
+
+    Attributes:
+        tool: which tool; None for none that is known.
+        folder: where another program starts it; "" for here.
+    """
+
+    tool: Tool | None
+    folder: str = ""
+
+
+def launch(known: Known, argv: Sequence[str]) -> Launch:
+    """The tool that the command line starts, and where, if it says so: files of another project count then."""
     tools = [tool for tool in known.values() if not tool.store]
     programs = {name.lower(): tool for tool in tools for name in tool.commands}
     packages = {**{tool.name.lower(): tool for tool in tools if tool.commands}, **programs}
     return _started(argv, programs, packages)
 
 
-def _started(argv: Sequence[str], programs: Mapping[str, Tool], packages: Mapping[str, Tool]) -> Tool | None:
+def _started(argv: Sequence[str], programs: Mapping[str, Tool], packages: Mapping[str, Tool]) -> Launch:
     starter = _bare(argv[0])
     if starter in programs:
-        return programs[starter]
+        return Launch(programs[starter])
     if starter in _AFTER_DASHES and "--" in argv[:-1]:
-        return _started(argv[argv.index("--") + 1 :], programs, packages)
-    for index in _told(argv) if starter in _STARTERS else ():
-        line = (*argv[index].split(), *argv[index + 1 :])
-        found = packages.get(_package(line[0])) or _started(line, programs, packages)
-        if found is not None:
-            return found
-    return None
+        place = argv.index("--")
+        return _inside(_folder(argv[:place]), _started(argv[place + 1 :], programs, packages))
+    for place in _told(argv) if starter in _STARTERS else ():
+        line = (*argv[place].split(), *argv[place + 1 :])
+        tool = packages.get(_package(line[0]))
+        found = Launch(tool) if tool is not None else _started(line, programs, packages)
+        if found.tool is not None:
+            return _inside(_folder(argv[:place]), found)
+    return Launch(None)
+
+
+def _inside(folder: str, found: Launch) -> Launch:
+    """What is started by what is started in a folder."""
+    return replace(found, folder=str(PurePath(folder, found.folder))) if folder and found.tool else found
+
+
+def _folder(words: Sequence[str]) -> str:
+    """What `env -C`, `pnpm --dir` and the like are told to go to."""
+    told = [word.partition("=")[2] for word in words if "=" in word and word.partition("=")[0] in _FOLDERS]
+    told += [word for before, word in pairwise(words) if before in _FOLDERS]
+    return told[-1] if told else ""
 
 
 def _told(argv: Sequence[str]) -> Iterator[int]:
