@@ -205,11 +205,13 @@ OWN = {
     "likewise, by a shell": ({"command": "bash", "args": ["-lc", "op read op://work/x && pass tools/show-key"]}, False),
     "a password manager's field that is called as a command": ("op item get gw --fields pwd", False),
     "a file of the folder beside a password manager": ("pass show gw && sh tools/show-key", True),
+    "likewise, on the next line": ("pass show gw\nsh tools/show-key", True),
     "a password manager's own file, named as one of the folder": ("pass show ./tools/show-key", True),
     "the folder asked for, beside a password manager": ("pass show $(pwd)", True),
     "direnv, by a shell": ({"command": "sh", "args": ["-c", "X=1 direnv exec ~ show-key"]}, True),
     "another folder first": ("cd ~ && ./bin/show-key", False),
     "likewise, without its name": ("(cd; bin/show-key)", False),
+    "likewise, on a line of its own": ("cd ~\n./bin/show-key", False),
     "a folder below first": ("cd tools && ./show-key", True),
     "another folder, and back": ("cd ~ && cd - && ./bin/show-key", True),
     "the key of a Python package, for names of the folder": ("python3 -m keyring get gw work", False),
@@ -233,6 +235,13 @@ def test_what_lies_in_a_repository(tmp_path: Path, value: Value, *, is_there: bo
     command = Command.of(value)
     assert command is not None
     assert command.lies_in(tmp_path, ENVIRON) == is_there
+
+
+def test_a_module_of_the_folder_is_no_password_manager(tmp_path: Path) -> None:
+    command = Command.of("python3 -m keyring get gw work")
+    assert command is not None
+    (tmp_path / "keyring.py").touch()
+    assert command.lies_in(tmp_path, ENVIRON)
 
 
 PROJECTS = {

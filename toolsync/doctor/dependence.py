@@ -13,12 +13,14 @@ _BEGIN = r"""(?:^|[(`;&|{]|\s-\w*c\s+['"]?|\b(?:builtin|command|env|exec)\s)\s*(
 _HERE = re.compile(rf"\$\{{?(?:PWD|OLDPWD|CLAUDE_PROJECT_DIR)\b|{_BEGIN}(?:/\S*/)?(?:pwd|direnv)\b|\brev-parse\b")
 """How a command asks where it is run."""
 
-_AWAY = re.compile(r"""(?:^|\s-\w*c\s+['"]?)[({\s]*cd(?:\s+(?:--\s+)?["']?(?:[~/]|\$\{?HOME\b)[^;&|]*)?\s*(?:&&|;)""")
+_AWAY = re.compile(
+    r"""(?:^|\s-\w*c\s+['"]?)[({\s]*cd(?:\s+(?:--\s+)?["']?(?:[~/]|\$\{?HOME\b)[^;&|\n]*)?[ \t]*(?:&&|;|\n)"""
+)
 """How a line begins that goes elsewhere first."""
 
 _ENTRY = re.compile(
     r"(?<![\w./-])(?:pass|gopass|op (?:read|item get)|vault (?:kv get|read)|secret-tool lookup|security find-[\w-]+"
-    r"|(?:python\S* -m )?keyring get|rbw get|lpass show|bw get|aws secretsmanager|gcloud secrets)(?=\s)[^`$;&|<>()]*"
+    r"|keyring get|rbw get|lpass show|bw get|aws secretsmanager|gcloud secrets)(?=\s)[^`$;&|<>()\n]*"
 )
 """A password manager asked for one of its entries: their names look like files, and are none."""
 
@@ -46,7 +48,7 @@ def hangs_on(folder: Path, line: str, program: str, environ: Mapping[str, str]) 
     if _AWAY.search(line) and len(re.findall(r"\b(?:cd|popd)\b", line)) == 1:
         return False
     asked = _ENTRY.sub(lambda entry: " ".join(re.findall(r"(?<!\S)\.\S*", entry[0])), line)
-    return any(os.path.lexists(folder / name) for name in {*_files(asked, program), *_modules(asked)})
+    return any(os.path.lexists(folder / name) for name in {*_files(asked, program), *_modules(line)})
 
 
 def _files(line: str, program: str) -> Iterator[str]:
