@@ -210,6 +210,13 @@ def test_ping_alone_writes_nothing_and_fails_with_2(ready: Machine, gateway: Loo
     assert "nothing answers there (404)" in failed.out
 
 
+def test_what_mends_another_profile_than_the_active_one_leaves_the_other_tools_where_they_are(ready: Machine) -> None:
+    ready.profile('\n[profiles.second]\nbase_url = "http://127.0.0.1:1"\nmodel = "m"\nkey = "keyring:work"\n')
+    (problem,) = ready.toolsync("ping", "-p", "second", "--tool", "codex", "--json").json["messages"]
+    assert "`toolsync profile edit second --set base_url=" in problem["hint"]
+    assert "`toolsync apply --tool codex --profile second`" in problem["hint"]
+
+
 # Text from outside.
 
 ESCAPES = "\x1b[31m\x1b]0;title\x07[bold]no[/bold] \u202eevil\r\x9b2J"

@@ -12,6 +12,7 @@ from toolsync.address import Dialect
 from toolsync.causes import Language, language
 from toolsync.commands.describe import skipped_message
 from toolsync.commands.helper_check import open_references
+from toolsync.doctor.command import applied, spelled
 from toolsync.masking import Secret
 from toolsync.planning.headers import header_value
 from toolsync.planning.plans import Plan, ToolPlan, Wish, plan_ping
@@ -122,12 +123,20 @@ def ping_all(session: Session, planned: Plan) -> tuple[Pinged, ...]:
     asked = requests(session, planned)
     came = pings([request for request, _ in asked])
     told = spoken(session)
-    return tuple(Pinged(_advised(one, planned, told), tools) for one, (_, tools) in zip(came, asked, strict=True))
+    active = session.profiles().active
+    each = zip(came, asked, strict=True)
+    return tuple(Pinged(_advised(one, planned, active, tools, told), tools) for one, (_, tools) in each)
 
 
-def _advised(one: Ping, planned: Plan, told: Language) -> Ping:
+def _advised(one: Ping, planned: Plan, active: str | None, tools: Sequence[str], told: Language) -> Ping:
     assert planned.profile is not None  # noqa: S101  `requests` looked
-    return replace(one, hint=named(one.hint, planned.profile, told))
+    hint = named(one.hint, planned.profile, told)
+    return replace(one, hint=hint if planned.profile.name == active else for_tools(hint, planned.profile, tools))
+
+
+def for_tools(hint: str, profile: Profile, tools: Sequence[str]) -> str:
+    """The hint for tools of a profile that is not the active one: a bare `apply` would set others, and to that."""
+    return hint.replace("`toolsync apply`", f"`{spelled((*applied(*tools), '--profile', profile.name))}`")
 
 
 def requests(session: Session, planned: Plan) -> list[tuple[PingRequest, tuple[str, ...]]]:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from toolsync.address import Dialect, origin
-from toolsync.commands.pinging import named, named_problem, patient
+from toolsync.commands.pinging import for_tools, named, named_problem, patient
 from toolsync.doctor.helper import Command, Printed
 from toolsync.doctor.look import Look, looks
 from toolsync.doctor.model import Credential, Effective
@@ -71,7 +71,8 @@ def sent(session: Session, profile: Profile, tools: Sequence[Tool], key: Secret,
     world = (_Blind if is_blind else World)(session, profile, session.profiles().profiles)
     others = frozenset(_keys_of_others(session, profile))
     ours = [look for tool in tools for look in looks(world, tool) if _is_ours(look) and not _is_others(look, others)]
-    judge = _Judge(profile, key, ping=ping, is_blind=is_blind)
+    is_aside = session.profiles().active != profile.name
+    judge = _Judge(profile, key, ping=ping, is_blind=is_blind, is_aside=is_aside)
     return tuple(map(judge.sent, ours))
 
 
@@ -90,7 +91,7 @@ def _keys_of_others(session: Session, profile: Profile) -> Iterator[Secret]:
 
 
 def _is_others(look: Look, keys: Collection[Secret]) -> bool:
-    """Whether it sends another profile's key, as it should: which tool asks for whose is noted of copies only."""
+    """Whether it sends another profile's key, as it should: what earlier versions set is noted of copies only."""
     sends = look.effective.credentials
     return bool(sends) and all(one.value in keys for one in sends)
 
@@ -105,8 +106,9 @@ def _origin(url: str) -> str:
 class _Judge:
     """Looks at one program after the other; the gateway is asked the same thing once."""
 
-    def __init__(self, profile: Profile, key: Secret, *, ping: bool, is_blind: bool) -> None:
+    def __init__(self, profile: Profile, key: Secret, *, ping: bool, is_blind: bool, is_aside: bool) -> None:
         self._profile, self._key, self._asks, self._is_blind = profile, key, ping, is_blind
+        self._is_aside = is_aside
         self._answers: dict[tuple[Any, ...], Ping] = {}
 
     def sent(self, look: Look) -> Sent:
@@ -133,6 +135,7 @@ class _Judge:
             return Sent(effective.called, is_new=True, status=came.status)
         text = f"{effective.called} is not served with the new key: {problem}"
         hint = named(came.hint, self._profile)
+        hint = for_tools(hint, self._profile, [effective.tool]) if self._is_aside else hint
         return Sent(effective.called, is_new=True, status=came.status, text=text, hint=hint, is_problem=True)
 
     def _pinged(self, effective: Effective, dialect: Dialect) -> Ping:
