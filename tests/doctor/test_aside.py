@@ -94,6 +94,15 @@ def test_a_profile_that_was_chosen_and_not_applied_leaves_tools_where_they_are(a
     )
 
 
+def test_what_sets_it_to_the_active_one_asks_for_the_consent_that_it_needs(machine: Machine) -> None:
+    machine.write(".cline/data/secrets.json", "{}")
+    machine.profile('\n[profiles.second]\nbase_url = "https://second.example"\nmodel = "m"\nkey = "keyring:work"\n')
+    allowed = ("apply", "--yes", "--no-ping", "--tool", "cline", "--allow-plaintext", "--profile", "second")
+    assert machine.toolsync(*allowed).code == 0
+    (note,) = machine.toolsync("doctor", "--offline", "--json", "cline").json["messages"]
+    assert note["hint"] == "`toolsync apply --tool cline --allow-plaintext` sets it to that."
+
+
 TOLD = [
     ("toolsync apply", "toolsync apply --tool codex --profile two"),
     ("toolsync apply --tool codex --allow-plaintext", "toolsync apply --tool codex --allow-plaintext --profile two"),

@@ -123,10 +123,13 @@ def _told(look: Look, found: Sequence[Finding], asked: Probes, options: Options)
 def _set_aside(world: World, seen: Sequence[Look], language: Language) -> Iterator[Message]:
     """Tools that were set to another profile than the active one."""
     asides = {look.tool.name: look for look in seen if look.world.is_aside}
+    if asides:
+        from toolsync.commands.doctor.rehearsal import COPYING, is_agreed  # with what fills templates
     for tool, look in asides.items():
         if world.profile is not None and look.world.profile is not None:
             own, active = look.world.profile.name, world.profile.name
-            hint = say("set_aside_hint", command=spelled(applied(tool)))
+            consent = () if is_agreed(replace(look, world=world)) else (COPYING,)
+            hint = say("set_aside_hint", command=spelled((*applied(tool), *consent)))
             said = say("set_aside", called=look.tool.title, profile=own, active=active)
             yield Message("note", tell(said, language), tell(hint, language))
 

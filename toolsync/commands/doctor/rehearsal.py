@@ -13,14 +13,14 @@ from toolsync.planning.plans import Plan, Wish, plan_apply
 from toolsync.planning.tracing import keyless_notice
 from toolsync.sentence import Text, reported, say
 
-_LOSING, _IGNORING, _COPYING = "--lose-old-values", "--fix-gitignore", "--allow-plaintext"
+_LOSING, _IGNORING, COPYING = "--lose-old-values", "--fix-gitignore", "--allow-plaintext"
 
 
 def rehearsal(look: Look) -> Rehearsal:
     """What `apply` would come to for the tool; nothing is written, and nobody asked."""
     options: dict[str, Text] = {}
-    if not _is_agreed(look):
-        options[_COPYING] = say("needs_consent", called=look.called)
+    if not is_agreed(look):
+        options[COPYING] = say("needs_consent", called=look.called)
     try:
         planned = _planned(look, options)
     except (DocumentError, ExposedKeyError, FileError, PlanRefusedError) as error:
@@ -35,7 +35,7 @@ def rehearsal(look: Look) -> Rehearsal:
     return Rehearsal(options, is_vain=not is_change and not planned.skipped, is_keyless=is_keyless)
 
 
-def _is_agreed(look: Look) -> bool:
+def is_agreed(look: Look) -> bool:
     """Whether the tool's file may hold a copy of the key, or holds none."""
     profile = look.world.profile
     if profile is None or profile.plaintext != "ask" or look.world.memory.copies.get(look.tool.name) == profile.name:
@@ -54,7 +54,7 @@ def _planned(look: Look, options: dict[str, Text]) -> Plan:
     """
     session = look.world.session
     profile = look.world.profile
-    wish = Wish(profile.name if profile else None, (look.tool.name,), allow_plaintext=_COPYING in options)
+    wish = Wish(profile.name if profile else None, (look.tool.name,), allow_plaintext=COPYING in options)
     planned = plan_apply(session, wish)
     try:
         stop_at_exposed(session, planned.files)
