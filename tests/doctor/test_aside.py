@@ -103,6 +103,16 @@ def test_what_sets_it_to_the_active_one_asks_for_the_consent_that_it_needs(machi
     assert note["hint"] == "`toolsync apply --tool cline --allow-plaintext` sets it to that."
 
 
+def test_a_tool_that_the_profile_leaves_alone_is_looked_at_by_its_name_only(machine: Machine) -> None:
+    machine.write(".cline/data/secrets.json", "{}")
+    machine.write(CODEX, "")
+    machine.profile("[profiles.work.tool.cline]\nenabled = false\n")
+    seen = [
+        machine.toolsync("doctor", "--offline", "--json", *names).json["data"]["tools"] for names in ((), ("cline",))
+    ]
+    assert [{one["tool"] for one in tools} for tools in seen] == [{"codex"}, {"cline"}]
+
+
 TOLD = [
     ("toolsync apply", "toolsync apply --tool codex --profile two"),
     ("toolsync apply --tool codex --allow-plaintext", "toolsync apply --tool codex --allow-plaintext --profile two"),

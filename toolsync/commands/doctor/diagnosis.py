@@ -163,12 +163,16 @@ def _chosen(world: World, known: Known, options: Options) -> list[Tool]:
     if options.tools:
         return [registry.named(known, name) for name in dict.fromkeys(options.tools)]
     places, remembered = world.session.places, remembered_tools(world.memory)
+    own = world.profile.tool if world.profile is not None else {}
+    off = {name for name, settings in own.items() if settings.get("enabled") is False}
     found = [
         tool
         for tool in known.values()
         if tool.name in remembered
-        or registry.is_installed(tool, places)
-        or any(map(places.environ.get, _addressed(tool)))
+        or (
+            tool.name not in off
+            and (registry.is_installed(tool, places) or any(map(places.environ.get, _addressed(tool))))
+        )
     ]
     return found or _set_at_start(world, known)
 
