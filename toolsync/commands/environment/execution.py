@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from toolsync import disk, document, registry
+from toolsync.asked import asked_for
 from toolsync.commands.environment.detour import stop_at_detour
 from toolsync.commands.environment.launching import launch
 from toolsync.commands.environment.variables import (
@@ -18,8 +19,10 @@ from toolsync.commands.environment.variables import (
     filling,
     is_off,
     is_served,
+    is_set_by_files,
     outline,
     profile_for,
+    set_now,
     taken,
     takes,
     unserved,
@@ -83,7 +86,7 @@ def start(session: Session, name: str | None, argv: Sequence[str], tool: str | N
     profile = profile_for(session, name, found)
     if found is None:
         return _started(session, argv, anybodys(session, profile))
-    if tool:
+    if tool and not is_set_by_files(session, profile, found):
         demanded(session, profile, found)
     if is_off(profile, found):
         return _started(session, argv, ())
@@ -138,9 +141,9 @@ def _heeded(
         amiss: Sequence[Conflict] = seen.conflicts
         if variables:
             amiss = [one for one in amiss if not _is_given_otherwise(one, seen.answers)]
-            messages += _judged(session, profile, tool, seen.reader, amiss)
+            messages += _judged(session, profile, tool, seen, amiss)
         else:
-            messages += _left_alone(session, profile, tool, seen.reader, amiss)
+            messages += _left_alone(session, profile, tool, seen, amiss)
         for variable in variables:
             kept[variable] = kept[variable] or _counts(seen.reader, variable, seen.answers, seen.trees)
     return list(dict.fromkeys(messages)), [variable for variable, counts in kept.items() if counts]
@@ -148,9 +151,14 @@ def _heeded(
 
 @frozen
 class _Seen:
-    """What one program of a tool makes of its files: its answers, where they come from, and which are not ours."""
+    """What one program of a tool makes of its files: its answers, where they come from, and which are not ours.
+
+    Attributes:
+        own: the files that `apply` writes to, as they are spelled and where they really are.
+    """
 
     reader: Reader
+    own: Collection[str]
     trees: Sequence[Tree]
     answers: Mapping[str, Answer]
     conflicts: Sequence[Conflict]
@@ -163,9 +171,10 @@ def _seen(session: Session, profile: Profile, tool: Tool, told: Mapping[str, str
         plans = {overlay: _as_it_is(tool, overlay, path, wish) for overlay, path in files.items() if path is not None}
         trees = layer_trees(seen, tool, plans)
         edits_of = {overlay: plan.edits.get((tool.name, overlay), ()) for overlay, plan in plans.items()}
+        own = {*(plan.path for plan in plans.values()), *(str(path) for path in files.values() if path is not None)}
         for reader in _started_here(tool):
             found = {name: _expanded(tool, answer, told) for name, answer in answers(reader, trees, told).items()}
-            yield _Seen(reader, trees, found, conflicts(tool.request, reader, found, trees, edits_of))
+            yield _Seen(reader, own, trees, found, conflicts(tool.request, reader, found, trees, edits_of))
 
 
 def _stop_at_silence(session: Session, profile: Profile, tool: Tool) -> None:
@@ -232,13 +241,35 @@ def _started_here(tool: Tool) -> list[Reader]:
 
 
 def _left_alone(
-    session: Session, profile: Profile, tool: Tool, reader: Reader, found: Sequence[Conflict]
+    session: Session, profile: Profile, tool: Tool, seen: _Seen, found: Sequence[Conflict]
 ) -> Iterator[Message]:
-    """That a tool which is to be set by its own files is not, and asks whom it asked before."""
-    hint = f"`toolsync apply --profile {profile.name} --tool {tool.name}` sets it to this profile."
+    """That a tool which is to be set by its own files is not, and asks whom it asks by itself.
+
+    Raises:
+        PlanRefusedError: a file leads it elsewhere.
+    """
     for conflict in found:
-        if conflict.question in {"base_url", *reader.expect}:
-            yield Message("warning", _told(session, tool, reader, conflict).replace(" would use ", " uses "), hint)
+        decides = conflict.question in {"base_url", *seen.reader.expect}
+        is_key = conflict.is_foreign_credential and not asked_for(conflict.answer.file)
+        text, way = _told(session, tool, seen.reader, conflict), _way_out(session, profile, tool, conflict.answer, seen)
+        if conflict.answer.file and (decides or is_key):
+            raise PlanRefusedError(text, hint=way)
+        if decides:
+            yield Message("warning", text.replace(" would use ", " uses "), way)
+    for file in sorted(seen.own):
+        asked = asked_for(file)
+        if asked and not _asks_for(session, profile, asked):
+            text = (
+                f"{called(tool, seen.reader)} would use another key: {session.shown(file)} asks for that of '{asked}'"
+            )
+            hint = f"{_applying(profile, tool)} that file.{_as_it_is_set(session, profile, tool)}"
+            raise PlanRefusedError(text, hint=hint)
+
+
+def _asks_for(session: Session, profile: Profile, asked: str) -> bool:
+    """Whether a file that asks for the key of the profile `asked` gets this one's."""
+    profiles = session.profiles()
+    return asked == profile.name or (asked in profiles.names and profiles.get(asked).key == profile.key)
 
 
 def _is_given_otherwise(conflict: Conflict, found: Mapping[str, Answer]) -> bool:
@@ -248,24 +279,37 @@ def _is_given_otherwise(conflict: Conflict, found: Mapping[str, Answer]) -> bool
 
 
 def _judged(
-    session: Session, profile: Profile, tool: Tool, reader: Reader, found: Sequence[Conflict]
+    session: Session, profile: Profile, tool: Tool, seen: _Seen, found: Sequence[Conflict]
 ) -> Iterator[Message]:
     """What keeps the tool from using our variables: said, or where the key is at stake refused."""
     for conflict in found:
-        hint = _way_out(profile, tool, conflict.answer)
-        text = _told(session, tool, reader, conflict)
-        decides = conflict.question in {"base_url", *CREDENTIALS, *reader.expect}
+        hint = _way_out(session, profile, tool, conflict.answer, seen)
+        text = _told(session, tool, seen.reader, conflict)
+        decides = conflict.question in {"base_url", *CREDENTIALS, *seen.reader.expect}
         if conflict.is_foreign_credential or decides:
             raise PlanRefusedError(text, hint=hint)
         yield Message("warning", text, hint)
 
 
-def _way_out(profile: Profile, tool: Tool, answer: Answer) -> str:
+def _way_out(session: Session, profile: Profile, tool: Tool, answer: Answer, seen: _Seen) -> str:
     """What lets the tool use our variables: `apply` writes to the tool's own files, and to no others."""
-    apply = f"`toolsync apply --profile {profile.name} --tool {tool.name}` sets"
-    if answer.file and not answer.overlay:
+    if not answer.file:
+        return f"{_applying(profile, tool)} it to this profile."
+    if not answer.overlay and answer.file not in seen.own:  # a project's file, in the home folder, is both
         return "Take it out there: that file is none that toolsync writes to."
-    return f"{apply} that file, or take it out there." if answer.file else f"{apply} it to this profile."
+    as_set = _as_it_is_set(session, profile, tool)
+    return f"{_applying(profile, tool)} that file{'.' if as_set else ', or take it out there.'}{as_set}"
+
+
+def _applying(profile: Profile, tool: Tool) -> str:
+    return f"`toolsync apply --profile {profile.name} --tool {tool.name}` sets"
+
+
+def _as_it_is_set(session: Session, profile: Profile, tool: Tool) -> str:
+    """That the tool is set to another profile, with which it can be run."""
+    own = set_now(session).get(tool.name)
+    is_another = own != profile.name and own in session.profiles().names
+    return f" Without `--profile` it is run with '{own}', which it is set to." if is_another else ""
 
 
 def _told(session: Session, tool: Tool, reader: Reader, conflict: Conflict) -> str:

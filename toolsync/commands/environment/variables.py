@@ -89,7 +89,7 @@ def environment(session: Session, name: str | None, tools: Sequence[str] = ()) -
 
 def _led_astray(session: Session, profile: Profile, known: Known, given: Container[str]) -> Iterator[Message]:
     """Tools that are set to another profile's gateway, and would send it this one's key."""
-    for name, own in _set_now(session).items():
+    for name, own in set_now(session).items():
         other = next((one for one in session.profiles().profiles if one.name == own != profile.name), None)
         tool = known.get(name)
         if other is None or tool is None or by_itself(tool) or not by_variable(other, tool):
@@ -130,12 +130,13 @@ def profile_for(session: Session, name: str | None, tool: Tool | None) -> Profil
     """
     profiles = session.profiles()
     if name is None and tool is not None:
-        own = _set_now(session).get(tool.name)
+        own = set_now(session).get(tool.name)
         name = own if own in profiles.names else None
     return profiles.get(name)
 
 
-def _set_now(session: Session) -> Mapping[str, str]:
+def set_now(session: Session) -> Mapping[str, str]:
+    """The profile that each tool was set to, as far as memory can be read."""
     with suppress(ToolsyncError):  # what writes says that memory cannot be read
         return memories.read(memories.path_in(session.state)).applied
     return {}
@@ -168,6 +169,11 @@ def by_variable(profile: Profile, tool: Tool) -> bool:
     return "env" in possible and possible[0] != "command"
 
 
+def is_set_by_files(session: Session, profile: Profile, tool: Tool) -> bool:
+    """Whether the tool is set to the profile by its own files, and needs nothing of its environment."""
+    return set_now(session).get(tool.name) == profile.name and not takes(session, profile, tool)
+
+
 def demanded(session: Session, profile: Profile, tool: Tool) -> tuple[Variable, ...]:
     """What a tool that a person named takes.
 
@@ -178,9 +184,14 @@ def demanded(session: Session, profile: Profile, tool: Tool) -> tuple[Variable, 
         return taken(session, profile, tool)
     if not is_served(session, profile, tool):
         raise UsageError(unserved(tool))
+    if is_set_by_files(session, profile, tool):
+        text = (
+            f"{tool.title} is set to profile '{profile.name}' by its own files, and takes nothing from its environment"
+        )
+        raise UsageError(text, hint="Start it as it is.")
     text = f"{tool.title} takes nothing from its environment as profile '{profile.name}' has it"
     env = f'`key_way = "env"` under [profiles.{profile.name}.tool.{tool.name}] lets it take the key from there. '
-    apply = f"`toolsync apply --tool {tool.name}` sets it by its own files."
+    apply = f"`toolsync apply --profile {profile.name} --tool {tool.name}` sets it by its own files."
     raise UsageError(text, hint=env + apply if "env" in tool.key else apply)
 
 
