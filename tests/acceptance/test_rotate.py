@@ -108,7 +108,15 @@ def test_every_copy_is_of_the_new_key_then(machine: Machine, switch: Home, both:
     came = both.came()
     assert (came[:3], {key for _, key in came}) == ([(path, NEW) for path in paths], {NEW})
     assert (KEY in ran.out, NEW in ran.out) == (False, False)
-    assert "Nothing changes for Claude Code: the key is asked for when they run." in ran.out
+    assert "Nothing changes for Claude Code: the key is asked for when it runs." in ran.out
+
+
+def test_a_tool_that_is_not_set_up_is_not_said_to_ask(machine: Machine, rotate: Rotate) -> None:
+    for name in (".claude/settings.json", ".codex/config.toml"):
+        machine.write(name, "")
+    assert "Nothing changes for" not in rotate(NEW, "--no-ping").out
+    machine.toolsync("apply", "--tool", "codex", "--yes", "--no-ping")
+    assert "Nothing changes for Codex CLI: the key is asked for when it runs." in rotate(THIRD, "--no-ping").out
 
 
 def test_each_tool_is_asked_afterwards_what_it_sends(

@@ -121,7 +121,8 @@ def rotation_lines(data: Mapping[str, Any]) -> Iterator[Line]:
     if any(file["diff"] for file in data["files"]):
         yield from plan_lines(data)
     if data["asking"]:
-        yield sentence(f"Nothing changes for {', '.join(data['asking'])}: the key is asked for when they run.")
+        when = "when it runs" if len(data["asking"]) == 1 else "when they run"
+        yield sentence(f"Nothing changes for {', '.join(data['asking'])}: the key is asked for {when}.")
     if data["variables"]:
         names = ", ".join(f"${name}" for name in data["variables"])
         yield sentence(

@@ -24,6 +24,7 @@ from toolsync.commands.writing.carry import carry_out
 from toolsync.doctor.remedy import is_about_key
 from toolsync.errors import ChangedError, FileError, PingFailedError, SecretError, StoreError, ToolsyncError
 from toolsync.masking import Secret, on_one_line
+from toolsync.planning.fitting import ToolPlan, remembered_tools
 from toolsync.planning.guarding import still_exposed, stop_at_exposed
 from toolsync.remembered import Memory
 from toolsync.result import DONE, PROBLEM, Message, Result
@@ -95,7 +96,7 @@ def described(rotation: Rotation) -> dict[str, Any]:
     """The plan as data."""
     session, change = rotation.session, rotation.change
     served = [tool for asking in rotation.asked for tool in asking.tools]
-    asking = [tool for tool in served if tool.delivery and tool.delivery.way == "command"]
+    asking = [one for one in served if one.delivery and one.delivery.way == "command" and _is_set(rotation, one)]
     variables = [str(t.facts["key_variable"].value) for t in served if t.delivery and t.delivery.way == "env"]
     return {
         "name": change.name,
@@ -107,6 +108,12 @@ def described(rotation: Rotation) -> dict[str, Any]:
         "asking": sorted({tool.tool.title for tool in asking}),
         "variables": sorted(set(variables)),
     }
+
+
+def _is_set(rotation: Rotation, tool: ToolPlan) -> bool:
+    """Whether the tool is set to one of the profiles, and not merely found on the machine."""
+    memory, names = rotation.files.memory, {profile.name for profile in rotation.profiles}
+    return tool.tool.name in remembered_tools(memory) and memory.profile_of(tool.tool.name) in {"", *names}
 
 
 def _tried(rotation: Rotation) -> tuple[Pinged, ...]:
