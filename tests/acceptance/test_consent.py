@@ -63,3 +63,11 @@ def test_where_nobody_remembers_whose_key_a_copy_is_it_is_asked_once_more(two: M
 
     assert [two.toolsync(*APPLY, *more).code for more in ((), ("--allow-plaintext",), ())] == [2, 0, 0]
     assert ADDRESS.removeprefix("https://") in two.read(".cline/data/globalState.json")
+
+
+def test_a_tool_with_a_copy_needs_nothing_after_its_profile_is_renamed(machine: Machine) -> None:
+    machine.write(".codex/config.toml", "")
+    assert machine.toolsync(*APPLY, "--allow-plaintext").code == 0
+    assert machine.toolsync("profile", "rename", "work", "job").out == "'work' is now 'job'.\n"
+    assert machine.toolsync("apply", "--tool", "codex", "--yes", "--no-ping").code == 0
+    assert "warning: Codex CLI asks toolsync for" in machine.toolsync("profile", "rename", "job", "work").out

@@ -49,8 +49,7 @@ def test_renaming_the_applied_profile_says_when_tools_get_the_key_again(applied:
         applied.toolsync("init", "second", *SECOND)
     apply = "`toolsync apply`" if active else "`toolsync apply --profile job`"
     assert applied.toolsync("profile", "rename", "work", "job").out == (
-        "'work' is now 'job'.\n"
-        f"warning: it is applied: the tools that ask toolsync for the key of 'work' get none until {apply}\n"
+        f"'work' is now 'job'.\nwarning: Codex CLI asks toolsync for the key of 'work', and gets none until {apply}\n"
     )
 
 
@@ -63,11 +62,11 @@ def test_a_tool_that_asks_for_a_profile_is_known_though_another_was_applied_sinc
     uses = machine.toolsync("key", "uses", "work", "--json").json["data"]["uses"]
     asking = {one["who"]: one["path"] for one in uses if one["kind"] == "helper"}
     assert asking == {"Claude Code": "toolsync key print work", "Codex CLI": "toolsync key print second"}
-    for old, new, apply in (
-        ("work", "job", "toolsync apply --tool claude-code"),
-        ("second", "third", "toolsync apply --profile third --tool codex"),
+    for old, new, title, apply in (
+        ("work", "job", "Claude Code", "toolsync apply --tool claude-code"),
+        ("second", "third", "Codex CLI", "toolsync apply --profile third --tool codex"),
     ):
-        said = f"the tools that ask toolsync for the key of '{old}' get none until `{apply}`"
+        said = f"{title} asks toolsync for the key of '{old}', and gets none until `{apply}`"
         assert said in machine.toolsync("profile", "rename", old, new).out
         machine.toolsync("profile", "rename", new, old)
     for name, undo in (("second", "toolsync undo codex"), ("work", "toolsync undo claude-code")):
@@ -94,6 +93,15 @@ def test_a_tool_that_reads_a_variable_stays_with_the_profile_that_it_was_set_to(
     assert _using(machine, "work") == [("helper", "Claude Code")]
     assert "`toolsync apply` writes it." in machine.toolsync("use", "second").out
     assert "'second' is applied" in machine.toolsync("profile", "remove", "second", "--yes").out
+
+
+def test_a_profile_that_is_renamed_there_and_back_is_what_it_was(applied: Machine) -> None:
+    """The file has the first name all the while: it asks in vain in between, and no longer then."""
+    record = applied.memory["applied"]
+    assert "gets none until" in applied.toolsync("profile", "rename", "work", "job").out
+    assert applied.toolsync("profile", "rename", "job", "work").out == "'job' is now 'work'.\n"
+    assert applied.memory["applied"] == record == {"codex": "work"}
+    assert applied.toolsync("status").out.startswith("Profile 'work' is applied.\n")
 
 
 def test_after_a_rename_a_tool_is_still_known_though_its_file_has_the_old_name(applied: Machine) -> None:

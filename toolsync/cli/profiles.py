@@ -193,15 +193,16 @@ def profile_rename(old: Old, new: New, json: Json = False) -> None:
     from toolsync.commands.profiles import verbs as command
 
     session = run.session()
-    applied = command.applied(session) if old != new else {}
+    applied, asking = (command.applied(session), command.asking(session, old)) if old != new else ({}, {})
     edited = command.rename(session, old, new)
     messages = [Message("note", f"'{old}' is now '{new}'.")]
-    if tools := applied.get(old):
+    if asking:
         profile = () if session.profiles().active == new else ("--profile", new)
-        named = () if applied.keys() == {old} else (word for tool in sorted(tools) for word in ("--tool", tool))
+        named = () if applied.keys() == {old} else (word for tool in sorted(asking) for word in ("--tool", tool))
         apply = shlex.join(("toolsync", "apply", *profile, *named))
-        text = f"it is applied: the tools that ask toolsync for the key of '{old}' get none until `{apply}`"
-        messages.append(Message("warning", text))
+        is_one = len(asking) == 1
+        does = f"{'asks' if is_one else 'ask'} toolsync for the key of '{old}', and {'gets' if is_one else 'get'} none"
+        messages.append(Message("warning", f"{', '.join(asking.values())} {does} until `{apply}`"))
     show(edited_result("profile rename", new, edited, tuple(messages)))
 
 

@@ -12,7 +12,7 @@ from toolsync.errors import ToolsyncError
 from toolsync.planning.stores import Address
 from toolsync.profile import KeyRef, Profile
 from toolsync.registry import Known
-from toolsync.remembered import LayerMemory, Memory
+from toolsync.remembered import NOTHING, LayerMemory, Memory
 from toolsync.result import Message
 from toolsync.session import Session
 from toolsync.value import frozen
@@ -65,6 +65,14 @@ class Holders:
         if asked in self.names:
             return asked
         return self.memory.applied.get(layer.tool) or asked or self.memory.profile_of(layer.tool)
+
+    def asked_by(self, real: str, layer: LayerMemory) -> str:
+        """The profile whose key a layer asks for by name; "" for none, and where it holds no word on that."""
+        tool = self.known.get(layer.tool)
+        if tool is None or not tool.store:
+            return asked_for(real)
+        says = any(value.secret and value.after != NOTHING for value in layer.values)
+        return self.profile_of(real, layer) if says else ""
 
 
 def outdated(session: Session, key: KeyRef) -> Iterator[Message]:

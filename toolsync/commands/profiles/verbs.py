@@ -9,7 +9,7 @@ from functools import partial
 
 from toolsync import disk, gateways, registry, transaction
 from toolsync import memory as memories
-from toolsync.commands.keys.holders import Holders
+from toolsync.commands.keys.holders import Holders, layers_of
 from toolsync.commands.profiles.file import Edited, existing, saved
 from toolsync.document import KeyPath, Value, keypath
 from toolsync.errors import TemplateError, ToolsyncError, UsageError
@@ -87,7 +87,8 @@ def _follow(session: Session, old: str, new: str) -> None:
     memory = memories.parsed(snapshot)
     known = registry.tools(session.config.parent)
     tools = Holders(memory, known, {old, *session.profiles().names}).applied().get(old, ())
-    set_now = [tool for tool in tools if not known[tool].store or memory.applied.get(tool, old) == old]
+    unrecorded = [tool for tool in tools if tool not in memory.applied]
+    set_now = [*(tool for tool, name in memory.applied.items() if name == old), *unrecorded]
     applied = {**memory.applied, **dict.fromkeys(set_now, new)}
     after = replace(memory, profile=new if memory.profile == old else memory.profile, applied=applied)
     if snapshot.raw is not None and after != memory:
@@ -112,6 +113,20 @@ def applied(session: Session) -> Mapping[str, Collection[str]]:
         return Holders(memory, known, session.profiles().names).applied()
     except ToolsyncError:  # who mends it is told by the commands that need it
         return {}
+
+
+def asking(session: Session, name: str) -> Mapping[str, str]:
+    """The titles of the tools that ask us for the key of a profile by its name; what holds a copy asks nobody."""
+    try:
+        memory, known = memories.read(memories.path_in(session.state)), registry.tools(session.config.parent)
+    except ToolsyncError:  # as above
+        return {}
+    there = Holders(memory, known, session.profiles().names)
+    return {
+        layer.tool: known[layer.tool].title
+        for real, layer in layers_of(memory)
+        if layer.tool in known and not layer.holds_key and there.asked_by(real, layer) == name
+    }
 
 
 def doubts(session: Session, name: str) -> Iterator[Message]:
