@@ -83,6 +83,17 @@ def without_list(put: Put) -> Reply:
     return UNSEEN if put.method == "POST" or put.path.startswith("/v1/") else NOTHING
 
 
+NOWHERE = {
+    "a word": Reply("404 page not found\n", 404, headers={"Content-Type": "text/plain"}),
+    "FastAPI's word": Reply({"detail": "Not Found"}, 404),
+    "a relay's word": Reply({"error": {"message": "Invalid URL (POST /v1/x)", "type": "invalid_request_error"}}, 404),
+    "nothing": Reply("", 404, headers={"Content-Type": "text/plain"}),
+    "Express's page": Reply("<html><pre>Cannot POST /v1/x</pre></html>", 404),
+    "nginx's page": Reply("<html><head><title>404 Not Found</title></head></html>", 404),
+}
+"""What a server says to whatever it is asked, where no API is."""
+
+
 @dataclass(frozen=True)
 class Row:
     """What is asked of which gateway, and what it comes to."""
@@ -252,6 +263,16 @@ def test_what_it_comes_to(row: Row) -> None:
         assert not any("authorization" in put.headers for put in seen)
     assert len(seen) <= 6
     assert not any(KEY.reveal() in tell(exchange.line) for exchange in found.exchanges)
+
+
+@pytest.mark.parametrize("dialect", [CHAT, RESPONSES, MESSAGES])
+@pytest.mark.parametrize("said", NOWHERE.values(), ids=NOWHERE)
+def test_another_api_is_spoken_of_only_where_one_answers(said: Reply, dialect: Dialect) -> None:
+    with slow(lambda _: said) as gateway:
+        base = f"{gateway.origin}/llm" + ("" if dialect == MESSAGES else "/v1")
+        found = inquire(Request(dialect, base, base + PATHS[dialect], "m", {"authorization": KEY}))
+        assert len(gateway.asked) <= 6
+    assert (found.cause, found.certainty) == ("path_missing_prefix", "open")
 
 
 def test_which_other_headers_were_tried_is_told() -> None:

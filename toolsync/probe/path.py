@@ -30,6 +30,8 @@ def misled(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:
         return Inquiry(cause="wire_api_unsupported", certainty="likely", values={**values, "api": api})
     if is_page(asked) and asked.cause in ("path_missing_v1", "path_extra_segment"):
         return Inquiry(cause="path_missing_prefix", certainty="likely", values=values)
+    if asked.cause == "wire_api_unsupported" and asked.certainty == "open":  # no word of its own, and no other API
+        return Inquiry(cause="path_missing_prefix", certainty="open", values=values)
     is_told = asked.certainty == "sure" or asked.cause == "captive_portal"  # it answers in place of every path
     return Inquiry(cause=asked.cause, certainty=asked.certainty if is_told else "open", values=values)
 
