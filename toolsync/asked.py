@@ -18,6 +18,11 @@ def asked_for(real: str) -> str:
         raw = disk.read(path).raw or b""
     except FileError:  # other commands say so
         return ""
+    return asked_in(raw)
+
+
+def asked_in(raw: bytes) -> str:
+    """The same of a text, or of a command line."""
     names = {found.decode() for found in _ASKING.findall(raw)}
     return names.pop() if len(names) == 1 else ""
 

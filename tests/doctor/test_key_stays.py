@@ -368,7 +368,7 @@ REPEATED = {
 def test_a_projects_file_that_says_what_the_users_own_says_has_no_say(
     tmp_path: Path, theirs: Mapping[str, Any], reason: str, *, is_sent: bool
 ) -> None:
-    home = Home(tmp_path, profile=_TWO, key=KEY)
+    home = Home(tmp_path, profile=_TWO, key=OTHER)
     own = {"apiKeyHelper": f"echo {KEY}", "env": {"ANTHROPIC_BASE_URL": "https://other.example"}}
     home.write({".claude/settings.json": json.dumps(own), "project/.claude/settings.json": json.dumps(theirs)})
     look = home.look("claude-code")

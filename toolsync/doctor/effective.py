@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, cast
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from toolsync.address import PATHS, Dialect
+from toolsync.doctor.astray import owner
 from toolsync.doctor.layers import is_home
 from toolsync.doctor.model import Credential, Effective, Where
 from toolsync.doctor.routing import is_fit, is_routing
@@ -210,6 +211,17 @@ def command_value(look: Sight, answer: Answer, path: KeyPath) -> Value:
     return _data.get(one.tree.data, path[len(mount) :])
 
 
+def printing(look: Sight, credential: Credential) -> Command | None:
+    """The command that prints the credential; None where it has none."""
+    if credential.kind != "command":
+        return None
+    from toolsync.doctor.helper import Command
+
+    answer = look.found[credential.question]
+    path = command_path(look, answer)
+    return Command.of(command_value(look, answer, path)) if path is not None else None
+
+
 def may_run(look: Sight, answer: Answer, command: Command) -> bool:
     """Whether we run it: what a repository's own file says, or holds, is run by its tool, and never by us."""
     one, places = look.seen(answer), look.world.session.places
@@ -242,7 +254,7 @@ def _printed(look: Sight, answer: Answer, path: KeyPath) -> Secret | None:
     from toolsync.doctor.helper import Command
 
     command = Command.of(command_value(look, answer, path))
-    if command is None or not may_run(look, answer, command):
+    if command is None or not may_run(look, answer, command) or owner(look, None, command) is not None:
         return None
     return look.world.printed(command, look.users_environ).key
 

@@ -113,6 +113,10 @@ class World:
         """Scheme, host and port of every address in the user's profiles."""
         return frozenset(origin(url) for profile in self.profiles for url in _addresses(profile))
 
+    def origins_of(self, profile: Profile) -> frozenset[str]:
+        """Those of one profile."""
+        return frozenset(map(origin, _addresses(profile)))
+
     @property
     def own_origins(self) -> frozenset[str]:
         """Those of the profile that the tools are to have."""
@@ -134,6 +138,19 @@ class World:
             return resolve(self.profile.key, self.session.open_vault, self.session.places.environ)
         except SecretError as error:
             return error
+
+    def key_of(self, profile: Profile) -> Secret | None:
+        """A profile's key, where it can be had without a program, a file or a person: of a variable, of the keyring."""
+        if profile == self.profile:
+            return self.key if isinstance(self.key, Secret) else None
+        if profile.key.kind not in ("env", "keyring"):
+            return None
+        from toolsync.secret.reference import resolve
+
+        try:
+            return resolve(profile.key, self.session.open_vault, self.session.places.environ)
+        except SecretError:
+            return None
 
     def entries(self, tool: str) -> Mapping[str, str]:
         """What the tool finds in the keyring for variables that are not set, where an apply put it there; by name."""

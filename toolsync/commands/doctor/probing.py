@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from toolsync.doctor.astray import owner
 from toolsync.doctor.diagnosis import Probed, is_blocked
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Credential, Effective, Finding
@@ -122,5 +123,8 @@ def request_of(look: Look) -> Request:
 
 
 def _may_send(look: Look, one: Credential) -> bool:
-    """Whether we send it: a login of the tool's with its vendor is sent by the tool alone, and never by us."""
-    return one.kind != "login" or one.value == look.world.key
+    """Whether we send it: a login of the tool's with its vendor is sent by the tool alone, and never by us.
+
+    Nor is the key of a profile sent to another one's gateway.
+    """
+    return (one.kind != "login" or one.value == look.world.key) and owner(look, one.value, None) is None

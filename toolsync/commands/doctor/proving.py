@@ -10,9 +10,11 @@ from typing import Any
 from toolsync.causes import Language
 from toolsync.doctor import client as clients
 from toolsync.doctor import proof
+from toolsync.doctor.astray import owner
 from toolsync.doctor.checks import saying
 from toolsync.doctor.client import Outcome
 from toolsync.doctor.diagnosis import Probed
+from toolsync.doctor.effective import printing
 from toolsync.doctor.layers import Seen
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Diagnosis, State
@@ -87,6 +89,8 @@ def _proof(look: Look, one: Diagnosis, probed: Probed | None, versions: dict[Pat
     if template is not None:
         says = say("client_unsafe", program=row.command[0], file=look.world.session.shown(template))
         return Proof(one.state, says, "unsafe", file)
+    if any(owner(look, each.value, printing(look, each)) for each in look.effective.credentials):
+        return Proof(one.state, say("client_astray", program=row.command[0]), "unsafe", file)
     damaged = next(_damaged(look), None)
     if damaged is not None:
         says = say("client_damaged", program=row.command[0], file=look.world.session.shown(damaged.file))

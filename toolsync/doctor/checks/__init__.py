@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from toolsync.doctor.checks import (
     address,
+    anothers,
     credentials,
     exposure,
     keys,
@@ -41,6 +42,7 @@ CHECKS: Mapping[str, Check] = {
     "presence": keys.presence,
     "shape": keys.shape,
     "held_back": keys.held_back,
+    "anothers": anothers.anothers,
     "helper": credentials.helper,
     "two": credentials.two,
     "foreign": credentials.foreign,

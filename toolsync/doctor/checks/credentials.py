@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import combinations
 
 from toolsync.address import origin
+from toolsync.doctor.astray import owner
 from toolsync.doctor.checks.saying import place, text, values
 from toolsync.doctor.checks.wanting import taken_out
 from toolsync.doctor.command import applied, commands
@@ -88,7 +89,7 @@ def foreign(look: Look) -> Iterator[Finding]:
         is_header = credential.question in HEADERS
         if is_ours and (not is_header or not look.edits or _is_wanted(look, credential)):
             continue
-        if not isinstance(own, Secret) or credential.value in (None, own):
+        if not isinstance(own, Secret) or credential.value in (None, own) or owner(look, credential.value, None):
             continue
         where, fix = credential.where, None
         if is_header:
@@ -170,6 +171,8 @@ def helper(look: Look) -> Iterator[Finding]:
         if command is None or command in seen or not may_run(look, answer, command):
             continue
         seen.add(command)
+        if owner(look, None, command) is not None:
+            continue  # it is not run: what it prints is for another gateway
         done = look.world.printed(command, look.users_environ)
         if done.problem is None:
             continue

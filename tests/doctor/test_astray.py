@@ -1,0 +1,102 @@
+"""The key of one of the user's profiles at the address of another: no key goes out, and the way back is named."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from typing import Any
+
+import pytest
+
+from tests.acceptance.machine import KEY, Machine
+from tests.keys import invented
+from toolsync.loopback import LoopbackGateway
+from toolsync.masking import Secret
+
+CODEX = ".codex/config.toml"
+
+
+@pytest.fixture
+def renamed(machine: Machine, gateway: LoopbackGateway) -> Machine:
+    """Codex was set to `home`, which is called `haus` now, and another profile is called `home`."""
+    machine.vault.set("home", Secret(KEY))
+    machine.write(CODEX, "")
+    machine.profile(_profile("home", gateway.base_url, "keyring:home"))
+    assert machine.toolsync("apply", "--yes", "--no-ping", "--tool", "codex", "--profile", "home").code == 0
+    assert machine.toolsync("profile", "rename", "home", "haus").code == 0
+    text = machine.config.read_text(encoding="utf-8") + _profile("home", "https://third.example/v1", "env:THIRD_KEY")
+    machine.config.write_text(text, encoding="utf-8")
+    gateway.forget()
+    return machine
+
+
+def _profile(name: str, address: str, key: str) -> str:
+    return f'\n[profiles.{name}]\nbase_url = "{address}"\nmodel = "some-model"\nkey = "{key}"\n'
+
+
+def _doctor(machine: Machine, *words: str) -> tuple[int, dict[str, Any]]:
+    ran = machine.toolsync("doctor", "--json", *words)
+    return ran.code, ran.json["data"]["tools"][0]
+
+
+@pytest.mark.parametrize("name", ["home", "work"])
+def test_a_file_that_asks_for_the_key_of_another_profile(renamed: Machine, gateway: LoopbackGateway, name: str) -> None:
+    renamed.write(CODEX, renamed.read(CODEX).replace('"home"', f'"{name}"'))
+    code, said = _doctor(renamed, "codex")
+    assert (code, said["state"], gateway.received) == (1, "problem", ())
+    first = said["findings"][0]
+    command = ["apply", "--tool", "codex", "--profile", "haus"]
+    assert (first["cause"], first["certainty"], first["command"]) == ("foreign_credential", "sure", command)
+    assert f"asks for the key of profile '{name}', and the address is that of profile 'haus'" in first["evidence"][0]
+    assert "key rotate" not in json.dumps(said)
+    assert renamed.toolsync(*first["command"], "--yes", "--no-ping").code == 0
+    assert '"haus"' in renamed.read(CODEX)
+
+
+@pytest.mark.parametrize("value", [KEY, invented("third")])
+def test_a_variable_with_the_key_of_another_profile_is_told_from_one_with_its_own(
+    machine: Machine, gateway: LoopbackGateway, value: str
+) -> None:
+    machine.write(".claude/settings.json", "{}")
+    machine.environ |= {"THIRD_KEY": invented("third"), "ANTHROPIC_AUTH_TOKEN": value}
+    machine.environ["ANTHROPIC_BASE_URL"] = gateway.base_url
+    machine.profile(_profile("third", "https://third.example/v1", "env:THIRD_KEY"), base_url=gateway.base_url)
+    _, said = _doctor(machine, "claude-code")
+    is_own = value == KEY
+    assert bool(gateway.received) == is_own
+    told = [line for one in said["findings"] for line in one["evidence"]]
+    assert any("gives the key of profile 'third'" in line for line in told) != is_own
+
+
+def test_an_address_that_was_changed_to_another_profiles_is_asked_without_the_key(
+    machine: Machine, gateway: LoopbackGateway
+) -> None:
+    machine.write(CODEX, "")
+    machine.profile(_profile("third", gateway.base_url, "env:THIRD_KEY"))
+    assert machine.toolsync("apply", "--yes", "--no-ping", "--tool", "codex").code == 0
+    machine.write(CODEX, machine.read(CODEX).replace("https://gateway.example/api/v1", gateway.base_url))
+    _, said = _doctor(machine, "codex")
+    assert gateway.received == ()
+    assert [one["cause"] for one in said["findings"]] == ["foreign_credential", "config_drift"]
+    assert said["findings"][0]["command"] == ["apply", "--tool", "codex"]
+    assert said["findings"][0]["where"]["slot"].endswith("base_url")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the played program is a script for sh")
+@pytest.mark.parametrize(("printed", "causes"), [(KEY, []), (invented("third"), ["foreign_credential"])])
+def test_one_gateway_with_two_keys_is_asked_and_only_its_refusal_is_explained(
+    renamed: Machine, gateway: LoopbackGateway, printed: str, causes: list[str]
+) -> None:
+    text = renamed.config.read_text(encoding="utf-8").replace("https://third.example/v1", gateway.base_url)
+    renamed.config.write_text(text, encoding="utf-8")
+    renamed.environ["PRINTED"] = printed
+    program = renamed.write("bin/toolsync", '#!/bin/sh\necho "$PRINTED"\n')
+    program.chmod(0o700)
+    played = f'command = "{program}", args = ["key", "print", "home"]'
+    renamed.write(CODEX, re.sub(r'command = "[^"]*", args = \[[^]]*\]', played, renamed.read(CODEX)))
+    _, said = _doctor(renamed, "codex")
+    assert gateway.received != ()
+    found = [one for one in said["findings"] if one["cause"] != "config_drift"]
+    assert [one["cause"] for one in found] == causes
+    assert [one["command"] for one in found] == [["apply", "--tool", "codex", "--profile", "haus"] for _ in causes]
