@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from toolsync.address import origin
+from toolsync.doctor.behind import behind, told
 from toolsync.doctor.checks.saying import address, place, same, slot, text
 from toolsync.doctor.checks.wanting import taken_out
 from toolsync.doctor.command import Words, applied, commands
@@ -54,6 +55,7 @@ def why(look: Look, one: Diagnosis, probed: Probed | None = None) -> Iterator[Te
     elif (held := kept(look, probed)) is not None:
         yield say(held[0], place=place(look, held[1]), called=look.called)
     elif _is_held_back(look):
+        yield from (told(look, answer) for answer in behind(look) if answer.question == "base_url")
         yield say("key_kept", address=address(look.effective.base_url))
 
 
@@ -72,7 +74,11 @@ def way_out(look: Look, one: Diagnosis, probed: Probed | None = None) -> Fix | N
         return commands(("init",) if is_first else applied(look.tool.name))
     if (held := kept(look, probed)) is not None:
         return _without(look, *held)
-    return commands(first_profile(look)) if is_first and _is_held_back(look) else None
+    if not _is_held_back(look):
+        return None
+    if any(answer.question == "base_url" for answer in behind(look)):
+        return commands(applied(look.tool.name))
+    return commands(first_profile(look)) if is_first else None
 
 
 def _without(look: Look, reason: str, where: Where) -> Fix | None:

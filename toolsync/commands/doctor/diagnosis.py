@@ -15,7 +15,7 @@ from toolsync.doctor.command import applied, spelled
 from toolsync.doctor.diagnosis import diagnosis, is_blocked
 from toolsync.doctor.look import Look, here, looks
 from toolsync.doctor.model import Diagnosis, Finding, State
-from toolsync.doctor.remark import left_out
+from toolsync.doctor.remark import changed, left_out
 from toolsync.doctor.steering import unasked
 from toolsync.doctor.unasked import is_unset
 from toolsync.doctor.world import World
@@ -110,7 +110,8 @@ def diagnosed(look: Look, found: Sequence[Finding], asked: Probes, options: Opti
     one = _told(look, found, asked, options)
     if not options.tools:
         return replace(one, remarks=())  # what is no trouble is for who asks for it
-    return replace(one, remarks=(*one.remarks, *left_out(look)))
+    since = changed(look) if one.state != "inconclusive" else ()  # what nobody can tell says so itself
+    return replace(one, remarks=(*one.remarks, *left_out(look), *since))
 
 
 def _told(look: Look, found: Sequence[Finding], asked: Probes, options: Options) -> Diagnosis:

@@ -1,0 +1,58 @@
+"""A profile that was edited, and not applied since: what has changed is said, and the command that mends it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.acceptance.machine import KEY, Machine
+from toolsync.loopback import LoopbackGateway
+
+CODEX = ".codex/config.toml"
+
+
+@pytest.fixture
+def edited(machine: Machine, gateway: LoopbackGateway) -> Machine:
+    """Codex is set, and takes the key from a variable, so that no command is run for it."""
+    machine.environ["WORK_KEY"] = KEY
+    machine.write(CODEX, "")
+    machine.profile('[profiles.work.tool.codex]\nkey_way = "env"\n', base_url=gateway.base_url, key="env:WORK_KEY")
+    assert machine.toolsync("apply", "--yes", "--no-ping", "--tool", "codex").code == 0
+    return machine
+
+
+def _doctor(machine: Machine, *words: str) -> tuple[int, dict[str, Any]]:
+    ran = machine.toolsync("doctor", "--json", *words)
+    return ran.code, ran.json["data"]["tools"][0]
+
+
+@pytest.mark.parametrize("named", [(), ("codex",)])
+def test_an_address_that_was_edited(edited: Machine, gateway: LoopbackGateway, named: tuple[str, ...]) -> None:
+    other = gateway.base_url.replace("127.0.0.1", "localhost")
+    assert edited.toolsync("profile", "edit", "--set", f"base_url={other}").code == 0
+    gateway.forget()
+    code, said = _doctor(edited, *named)
+    assert (code, said["state"], said["command"]) == (3, "inconclusive", ["apply", "--tool", "codex"])
+    assert f"was changed since Codex CLI was set: it says {other}" in said["unknown"][0]
+    assert said["remarks"] == []
+    assert gateway.received != ()
+    assert all(KEY not in " ".join(one.headers.values()) for one in gateway.received)
+    assert edited.toolsync("doctor", "--fix", "--yes", *named).code == 0
+    assert f'base_url = "{other}/v1"' in edited.read(CODEX)
+
+
+@pytest.mark.parametrize(("named", "count"), [((), 0), (("codex",), 1)])
+def test_a_model_that_was_edited_is_a_remark_for_who_asks(edited: Machine, named: tuple[str, ...], count: int) -> None:
+    assert _doctor(edited, *named)[1]["remarks"] == []
+    assert edited.toolsync("profile", "edit", "--set", "model=other-model").code == 0
+    code, said = _doctor(edited, *named)
+    assert (code, said["state"], len(said["remarks"])) == (0, "healthy", count)
+    for remark in said["remarks"]:
+        assert "it says other-model now" in remark["evidence"][0]
+        assert remark["command"] == ["apply", "--tool", "codex"]
+
+
+def test_what_somebody_else_changed_is_no_change_of_the_profiles(edited: Machine) -> None:
+    edited.write(CODEX, edited.read(CODEX).replace("some-model", "mine"))
+    assert _doctor(edited, "codex")[1]["remarks"] == []

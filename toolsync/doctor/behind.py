@@ -1,0 +1,52 @@
+"""What of the profile has changed since the tool was set: its file is as toolsync wrote it, and the profile says else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from toolsync.doctor.checks.saying import address, place, same, text
+from toolsync.doctor.look import Look
+from toolsync.document.keypath import spell
+from toolsync.plan import stands
+from toolsync.sentence import Text, say
+from toolsync.trace import Answer
+
+
+def behind(look: Look) -> Iterator[Answer]:
+    """The answers, as the tool has them, that another `apply` would change.
+
+    Args:
+        look: the program.
+    """
+    memory, profile = look.world.memory, look.world.profile
+    if profile is None or memory.applied.get(look.tool.name) != profile.name:
+        return
+    for question, want in look.wanted.items():
+        answer = look.found.get(question)
+        if answer is not None and not same(question, answer.value, want) and _is_ours(look, answer):
+            yield answer
+
+
+def _is_ours(look: Look, answer: Answer) -> bool:
+    """Whether it stands as toolsync wrote it for the tool."""
+    one, memory = look.seen(answer), look.world.memory
+    if one is None or one.snapshot is None or one.document is None or not answer.path:
+        return False
+    file, path, now = memory.files.get(str(one.snapshot.real)), spell(answer.path), one.document.get(answer.path)
+    layers = [layer for layer in file.layers if layer.tool == look.tool.name] if file is not None else []
+    written = [value for layer in layers for value in layer.values if value.path == path]
+    return any(stands(value, now, memory.key) for value in written)
+
+
+def told(look: Look, answer: Answer) -> Text:
+    """What the profile says now, and what the tool has."""
+    want, profile = look.wanted[answer.question], look.world.profile
+    shown = address if answer.question == "base_url" else text
+    return say(
+        "changed_since",
+        profile=profile.name if profile is not None else "",
+        called=look.called,
+        want=shown(want),
+        place=place(look, look.where(answer)),
+        now=shown(answer.value),
+    )
