@@ -1,4 +1,4 @@
-"""What of the profile has changed since the tool was set: its file is as toolsync wrote it, and the profile says else."""
+"""What of the profile has changed since the tool was set: its file is as toolsync wrote it, the profile says else."""
 
 from __future__ import annotations
 
