@@ -71,3 +71,19 @@ def test_a_tool_with_a_copy_needs_nothing_after_its_profile_is_renamed(machine: 
     assert machine.toolsync("profile", "rename", "work", "job").out == "'work' is now 'job'.\n"
     assert machine.toolsync("apply", "--tool", "codex", "--yes", "--no-ping").code == 0
     assert "warning: Codex CLI asks toolsync for" in machine.toolsync("profile", "rename", "job", "work").out
+
+
+def test_a_tool_that_waits_for_consent_is_still_held_against_the_profile(two: Machine) -> None:
+    """Its files are another profile's, though nothing is written there without consent."""
+    assert two.toolsync(*APPLY, "--profile", "home").code == 0
+    (cline,) = two.toolsync("status", "--json").json["data"]["tools"]
+    assert {file["wanted"] for file in cline["files"]} == {"same"}
+
+    ran = two.toolsync("status", "--profile", "work", "--json")
+    (cline,), data = ran.json["data"]["tools"], ran.json["data"]
+    assert (ran.code, cline["profile"], cline["against"], data["waiting"]) == (1, "home", "work", 0)
+    assert {file["wanted"] for file in cline["files"]} == {"differs"}
+
+    two.vault.remove("work")
+    (cline,) = two.toolsync("status", "--profile", "work", "--json").json["data"]["tools"]
+    assert {file["wanted"] for file in cline["files"]} == {"unknown"}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.machine import Machine
+from tests.acceptance.machine import ADDRESS, Machine
 
 CLAUDE, CODEX = ".claude/settings.json", ".codex/config.toml"
 
@@ -219,3 +219,65 @@ def test_undo_of_one_tool_leaves_the_others(applied: Machine) -> None:
     assert applied.toolsync("undo", "claude-code", "--yes").said == (0, "")
     assert applied.read(CLAUDE) == '{\n    "permissions": { "allow": [] },\n    "env": { "EDITOR": "vim" }\n}\n'
     assert applied.read(CODEX) == codex
+
+
+@pytest.fixture
+def two(machine: Machine) -> Machine:
+    """Claude Code set to `work`, which is active, and Codex to `home`."""
+    machine.write(CLAUDE, "{}\n")
+    machine.write(CODEX, "")
+    machine.profile(
+        f'\n[profiles.home]\nbase_url = "https://home.example/api"\nmodel = "m"\nkey = "keyring:work"\n'
+        f'[profiles.third]\nbase_url = "{ADDRESS}"\nmodel = "n"\nkey = "keyring:work"\n'
+    )
+    assert machine.toolsync("apply", "--yes", "--no-ping", "--tool", "claude-code").code == 0
+    assert machine.toolsync("apply", "--yes", "--no-ping", "--tool", "codex", "--profile", "home").code == 0
+    return machine
+
+
+def test_a_tool_is_held_against_the_profile_that_it_was_set_to(two: Machine) -> None:
+    status = two.toolsync("status")
+    assert status.said == (0, "")
+    assert status.out.splitlines() == [
+        "Profiles 'work' (claude-code), 'home' (codex) are applied.",
+        "Tool         File                     Last applied vs now  Now vs profile",
+        "claude-code  ~/.claude/settings.json  as applied           as the profile wants",
+        "codex        ~/.codex/config.toml     as applied           as the profile wants",
+    ]
+    assert [two.toolsync("status", "--tool", name).code for name in ("codex", "claude-code")] == [0, 0]
+    data = two.toolsync("status", "--json").json["data"]
+    assert [(one["profile"], one["against"]) for one in data["tools"]] == [("work", "work"), ("home", "home")]
+    assert (data["profile"], data["waiting"], data["applies"]) == ("work", 0, [])
+
+
+WAITING = {
+    "its own": ("home", "1 file waits for `toolsync apply --profile home --tool codex`."),
+    "the active one": ("work", "1 file waits for `toolsync apply --tool claude-code`."),
+}
+
+
+@pytest.mark.parametrize(("changed", "said"), WAITING.values(), ids=WAITING)
+def test_what_waits_is_written_for_the_profile_of_its_tool(two: Machine, changed: str, said: str) -> None:
+    two.toolsync("profile", "edit", changed, "--set", "model=another")
+    status = two.toolsync("status")
+    assert (status.code, status.out.splitlines()[-1]) == (1, said)
+    assert two.toolsync(*said.split("`")[1].split()[1:], "--yes", "--no-ping").code == 0
+    assert two.toolsync("status").said == (0, "")
+
+
+def test_all_tools_are_held_against_the_profile_that_is_asked_for(two: Machine) -> None:
+    status = two.toolsync("status", "--profile", "work")
+    assert status.code == 1
+    assert "are applied; held against 'work'.\n" in status.out
+    assert "codex        ~/.codex/config.toml     as applied           differs from the profile\n" in status.out
+    assert status.out.endswith("1 file waits for `toolsync apply`.\n")
+
+
+def test_an_active_profile_that_no_tool_is_set_to_is_said(two: Machine) -> None:
+    two.toolsync("use", "third")
+    status = two.toolsync("status")
+    assert status.code == 1
+    assert "problem: profile 'third' is active, and no tool is set to it\n" in status.out
+    assert "differs" not in status.out
+    two.toolsync("use", "home")
+    assert two.toolsync("status").said == (0, "")

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 from toolsync import memory as memories
 from toolsync import registry, transaction
+from toolsync.commands.against import Against, Spot, against
 from toolsync.commands.applied import Applied, Standing
 from toolsync.commands.describe import skipped_message
 from toolsync.commands.writing import state_folder
 from toolsync.document.keypath import parse as parse_path
 from toolsync.document.keypath import spell
-from toolsync.errors import ProfileError, ToolsyncError, TransactionError
+from toolsync.errors import TransactionError
 from toolsync.masking import printable
 from toolsync.planning.fitting import remembered_tools
 from toolsync.planning.guarding import exposed_since, readable
-from toolsync.planning.plans import Plan, Wish, plan_apply
+from toolsync.planning.plans import Plan, Wish
 from toolsync.planning.stores import Address, Shelves
 from toolsync.remembered import Memory
 from toolsync.result import DONE, PROBLEM, REFUSED, Message, Result
@@ -64,27 +64,44 @@ def status(session: Session, wish: Wish) -> Result:
     memory = memories.read(memories.path_in(session.state))
     _check(session, wish)
     shelves = Shelves(session)
-    plan, problem, blind = _plan(session, wish, remembered_tools(memory), shelves)
+    whole = against(session, wish, memory, shelves)
     standing = Standing(session, shelves)
-    places = sorted(_places(memory, plan, wish, standing, blind), key=lambda place: (place.tool, place.file))
+    places = sorted(_places(session, memory, whole, wish, standing), key=lambda place: (place.tool, place.file))
     drifted = [place for place in places if place.is_drift]
-    rows = {file.path: str(Address.parse(file.path).row) for file in plan.files if file.container} if plan else {}
-    waiting = {rows.get(place.file, place.file) for place in places if place.wanted == "differs"}
-    messages = [*_messages(session, plan), *([problem] if problem else []), *standing.news(problem)]
+    waits = _waits(whole, places)
     now = {(place.tool, place.file, place.path): place.applied for place in places}
-    messages += [*standing.lost(memory), *standing.reverted(memory, now)]
+    messages = [*_messages(session, whole), *_inactive(whole, memory, wish)]
+    messages += [*standing.news(whole.main.problem), *standing.lost(memory), *standing.reverted(memory, now)]
     data = {
-        "profile": plan.profile.name if plan and plan.profile else None,
+        "profile": whole.main.profile or None,
         "applied_profile": memory.profile if remembered_tools(memory) else None,
-        "tools": _by_tool(session, places, memory),
+        "tools": _by_tool(session, places, memory, whole),
         "drift": len(drifted),
-        "waiting": len(waiting),
+        "waiting": len({file for files in waits.values() for file in files}),
+        "applies": [{"command": command, "files": len(files)} for command, files in waits.items()],
         "recovery_due": _is_pending(session.state),
     }
-    if plan and any(skipped.is_asked for skipped in plan.skipped):
+    if any(skipped.is_asked for held in whole.all if held.plan for skipped in held.plan.skipped):
         return Result("status", data, tuple(messages), REFUSED)  # as `diff` and `apply` say of it
-    is_problem = drifted or waiting or data["recovery_due"] or any(message.level == "problem" for message in messages)
+    is_problem = drifted or waits or data["recovery_due"] or any(message.level == "problem" for message in messages)
     return Result("status", data, tuple(messages), PROBLEM if is_problem else DONE)
+
+
+def _waits(whole: Against, places: Sequence[Place]) -> dict[str, set[str]]:
+    """The files that would be written, by the command that writes them; of stores their rows."""
+    waits: dict[str, set[str]] = {}
+    for held in whole.all:
+        there = {*held.changes}
+        waiting = [place for place in places if (place.tool, place.file, parse_path(place.path)) in there]
+        rows = (
+            {file.path: str(Address.parse(file.path).row) for file in held.plan.files if file.container}
+            if held.plan
+            else {}
+        )
+        if waiting:
+            command = whole.command(held, (place.tool for place in waiting))
+            waits.setdefault(command, set()).update(rows.get(place.file, place.file) for place in waiting)
+    return waits
 
 
 def _check(session: Session, wish: Wish) -> None:
@@ -95,41 +112,22 @@ def _check(session: Session, wish: Wish) -> None:
         session.profiles().get(wish.profile)
 
 
-def _plan(
-    session: Session, wish: Wish, tools: set[str], shelves: Shelves
-) -> tuple[Plan | None, Message | None, set[str]]:
-    """The plan; why the second column is unknown, and of which of the tools that are applied."""
-    try:
-        return plan_apply(session, wish, shelves), None, set()
-    except ToolsyncError as error:
-        plans = {} if wish.tools or isinstance(error, ProfileError) else _one_by_one(session, wish, tools, shelves)
-        return _together(list(plans.values())), Message("problem", error.message, error.hint), tools - plans.keys()
+def _inactive(whole: Against, memory: Memory, wish: Wish) -> Iterator[Message]:
+    """That the active profile is the one of no tool, though others are applied: `use` alone writes nothing."""
+    if whole.asides and not wish.tools and not any(whole.of(tool) is whole.main for tool in remembered_tools(memory)):
+        text = f"profile '{whole.active}' is active, and no tool is set to it"
+        yield Message("problem", text, "`toolsync apply` sets them to it.")
 
 
-def _one_by_one(session: Session, wish: Wish, tools: set[str], shelves: Shelves) -> dict[str, Plan]:
-    """The plan of each tool that can be planned alone: what stops one says nothing of the others."""
-    plans: dict[str, Plan] = {}
-    for tool in sorted(tools):
-        with suppress(ToolsyncError):
-            plans[tool] = plan_apply(session, replace(wish, tools=(tool,)), shelves)
-    return plans
+def _messages(session: Session, whole: Against) -> list[Message]:
+    said = [_due(session.state)] if _is_pending(session.state) else []
+    for held in whole.all:
+        said += _of_plan(session, held.plan) if held.plan else ()
+        said += [held.problem] if held.problem else []
+    return list(dict.fromkeys(said))
 
 
-def _together(plans: Sequence[Plan]) -> Plan | None:
-    if not plans:
-        return None
-    files = {file.path: file for plan in plans for file in plan.files}
-    kept = {entry.path: entry for plan in plans for entry in plan.entries}
-    skipped = tuple(replace(one, is_asked=False) for plan in plans for one in plan.skipped)
-    tools = tuple(tool for plan in plans for tool in plan.tools)
-    return replace(plans[0], tools=tools, files=tuple(files.values()), entries=tuple(kept.values()), skipped=skipped)
-
-
-def _messages(session: Session, plan: Plan | None) -> Iterator[Message]:
-    if _is_pending(session.state):
-        yield _due(session.state)
-    if plan is None:
-        return
+def _of_plan(session: Session, plan: Plan) -> Iterator[Message]:
     for notice in plan.notices:
         yield Message("problem" if notice.is_problem else "warning", notice.text, notice.hint)
     for skipped in plan.skipped:
@@ -159,28 +157,28 @@ def _unset(session: Session, plan: Plan) -> Iterator[Message]:
         yield Message("warning", f"{key} is not set here: a tool that is started from here gets no key")
 
 
-def _places(
-    memory: Memory, plan: Plan | None, wish: Wish, standing: Standing, blind: Collection[str]
-) -> Iterator[Place]:
-    planned = plan.everything if plan else ()
-    changes = [(change.tool, file.path, change.path) for file in planned for change in file.changes]
-    wanted = dict.fromkeys(changes)  # in the plan's order
-    seen: set[tuple[str, str, Any]] = set()
+def _places(session: Session, memory: Memory, whole: Against, wish: Wish, standing: Standing) -> Iterator[Place]:
+    stores = {name for name, tool in registry.tools(session.config.parent).items() if tool.store}
+    planned = dict.fromkeys(spot for held in whole.all for spot in held.changes)  # in the plans' order
+    unasked = {spot for held in whole.all for spot in held.unasked}
+    seen: set[Spot] = set()
     for real, file in memory.everything.items():
         for layer in file.layers:
             if wish.tools and layer.tool not in wish.tools:
                 continue
+            is_blind = whole.of(layer.tool).is_blind(layer.tool, real, is_row=layer.tool in stores)
             for value in layer.values:
-                place = layer.tool, real, parse_path(value.path)
-                seen.add(place)
-                differs: Wanted = "unknown" if layer.tool in blind else "differs" if place in wanted else "same"
-                yield Place(layer.tool, real, value.path, standing.applied(real, layer, memory, value), differs)
-    for tool, real, path in wanted:
+                spot = layer.tool, real, parse_path(value.path)
+                seen.add(spot)
+                differs = spot in planned or spot in unasked
+                wanted: Wanted = "differs" if differs else "unknown" if is_blind else "same"
+                yield Place(layer.tool, real, value.path, standing.applied(real, layer, memory, value), wanted)
+    for tool, real, path in planned:
         if (tool, real, path) not in seen:
             yield Place(tool, real, spell(path), "never", "differs")
 
 
-def _by_tool(session: Session, places: Sequence[Place], memory: Memory) -> list[dict[str, Any]]:
+def _by_tool(session: Session, places: Sequence[Place], memory: Memory, whole: Against) -> list[dict[str, Any]]:
     tools: dict[str, list[Place]] = {}
     for place in places:
         tools.setdefault(place.tool, []).append(place)
@@ -189,6 +187,7 @@ def _by_tool(session: Session, places: Sequence[Place], memory: Memory) -> list[
         {
             "tool": tool,
             "profile": (memory.profile_of(tool) or None) if tool in set_now else None,
+            "against": whole.of(tool).profile or None,
             "files": _by_file(session, own, memory),
         }
         for tool, own in tools.items()

@@ -25,9 +25,9 @@ def status_lines(data: Mapping[str, Any]) -> Iterator[Line]:
     for tool in data["tools"]:
         for file in tool["files"]:
             yield from _drifted(file)
-    if data["waiting"]:
-        verb = "waits" if data["waiting"] == 1 else "wait"
-        yield Line(f"{counted(data['waiting'], 'file')} {verb} for `toolsync apply`.", "look")
+    for one in data["applies"]:
+        verb = "waits" if one["files"] == 1 else "wait"
+        yield Line(f"{counted(one['files'], 'file')} {verb} for `{one['command']}`.", "look")
 
 
 def _applied(data: Mapping[str, Any]) -> Iterator[Line]:
@@ -36,13 +36,14 @@ def _applied(data: Mapping[str, Any]) -> Iterator[Line]:
     for tool in data["tools"]:
         if tool["profile"]:
             tools.setdefault(tool["profile"], []).append(tool["tool"])
-    wanted = data["profile"]
-    other = f"; held against '{wanted}'" if wanted is not None and {*tools} != {wanted} else ""
+    others = (one["against"] for one in data["tools"] if one["profile"] and one["against"] != one["profile"])
+    told = " and ".join(f"'{name}'" for name in dict.fromkeys(filter(None, others)))
+    other = f"; held against {told}" if told else ""
     if len(tools) == 1:
         yield Line(f"Profile '{next(iter(tools))}' is applied{other}.", "look" if other else "")
     elif tools:
         each = ", ".join(f"'{name}' ({', '.join(own)})" for name, own in tools.items())
-        yield Line(f"Profiles {each} are applied{other}.", "look")
+        yield Line(f"Profiles {each} are applied{other}.", "look" if other else "")
 
 
 def _drifted(file: Mapping[str, Any]) -> Iterator[Line]:
