@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -15,7 +16,7 @@ from toolsync.errors import NoKeyringError, SecretError
 from toolsync.loopback import LoopbackGateway
 from toolsync.masking import Secret
 from toolsync.paths import Places, Platform
-from toolsync.session import Session
+from toolsync.session import Session, this_machine
 
 SHARED = f"""
 [profiles.home]
@@ -45,6 +46,29 @@ def set_key(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> Callable[[str]
         return machine.toolsync("key", "set", name, "--stdin")
 
     return run
+
+
+@pytest.mark.parametrize("text", ["your-api-key", "YOUR_API_KEY", "sk-xxxx", "<your-key>", "changeme", "sk-1234"])
+def test_what_examples_have_for_a_key_is_taken_for_none(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    """Unless somebody says so: gateways on one's own machine take any."""
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{text}\n"))
+    ran = machine.toolsync("key", "set", "--stdin")
+    hint = "Copy the key itself from the gateway's page. For a gateway that takes any key, add `--yes`."
+    assert ran.said == (2, f"error: the key is a placeholder, as examples have it\n  hint: {hint}\n")
+    assert machine.vault.get("work") == Secret(KEY)
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{text}\n"))
+    assert machine.toolsync("key", "set", "--stdin", "--yes").code == 0
+    assert machine.vault.get("work") == Secret(text)
+
+
+def test_a_person_is_asked_whether_a_placeholder_is_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr("toolsync.cli.naming.ask", lambda _session, question, **_: asked.append(question))
+    session = replace(this_machine(), is_interactive=True)
+    assert [naming.demand_real(session, text, yes=False) for text in (KEY, "your-api-key")] == [KEY, "your-api-key"]
+    assert asked == ["That is a placeholder, as examples have it, and hardly a key. Store it all the same?"]
 
 
 @pytest.mark.parametrize("named", [(), ("work",), ("keyring:work",)], ids=["active", "profile", "reference"])

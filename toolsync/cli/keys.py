@@ -25,6 +25,7 @@ app.add_typer(key_app, name="key")
 def key_set(
     profile: Annotated[str | None, typer.Argument(help="Default: the active one.", show_default=False)] = None,
     stdin: Annotated[bool, typer.Option("--stdin", help="Read the key from stdin.")] = False,
+    yes: Yes = False,
     json: Json = False,
 ) -> None:
     """Store a key in the keyring.
@@ -35,11 +36,15 @@ def key_set(
     from toolsync.commands.keys.stored import checked_name, passphrase_files, set_key
 
     session = run.session()
+
+    def typed() -> str:
+        return naming.demand_real(session, naming.typed_key(session, stdin=stdin), yes=yes)
+
     file = _in_file(session, profile)
     if file is not None:
         from toolsync.commands.keys.file import set_in_file
 
-        show(set_in_file(session, file, lambda: naming.typed_key(session, stdin=stdin)))
+        show(set_in_file(session, file, typed))
         return
     name, vault = checked_name(naming.key_name(session, profile)), session.open_vault()
     if not stdin:
@@ -50,7 +55,7 @@ def key_set(
 
         show(set_passphrase(session, name, files, lambda: naming.typed_key(session, stdin=stdin, what="Passphrase")))
         return
-    stored = set_key(naming.typed_key(session, stdin=stdin), name, vault, session.state)
+    stored = set_key(typed(), name, vault, session.state)
     state = "replaced" if stored.is_replaced else "stored" if stored.is_changed else "unchanged"
     lost = "What stood there is kept nowhere; `toolsync key rotate` keeps it for a week." if stored.is_replaced else ""
     data = {"name": stored.name, "backend": stored.backend, "changed": stored.is_changed}

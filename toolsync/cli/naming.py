@@ -8,6 +8,7 @@ import typer
 
 from toolsync import disk
 from toolsync.cli import streams
+from toolsync.cli.context import ask, run
 from toolsync.errors import SecretError, UsageError
 from toolsync.session import Session
 
@@ -86,6 +87,28 @@ def typed_key(session: Session, *, stdin: bool, command: str = "key set", what: 
         text = f"the end of what was pasted may be missing: a terminal hands over {longest:,} characters of a line"
         raise SecretError(text, hint=pipe)
     return typed
+
+
+def demand_real(session: Session, text: str, *, yes: bool) -> str:
+    """The text, if it is not what examples have in a key's place, or a person says that it is one.
+
+    Raises:
+        SecretError: it is, and nobody is there to say so.
+        DeclinedError: they say no.
+    """
+    from toolsync.doctor.references import GAP, stray
+    from toolsync.secret.dummy import is_dummy
+
+    bare = text.strip()
+    if yes or not (is_dummy(bare) or stray(bare) == GAP):
+        return text
+    if not session.is_interactive or run.json:
+        raise SecretError(
+            "the key is a placeholder, as examples have it",
+            hint="Copy the key itself from the gateway's page. For a gateway that takes any key, add `--yes`.",
+        )
+    ask(session, "That is a placeholder, as examples have it, and hardly a key. Store it all the same?", yes=False)
+    return text
 
 
 _LONGEST_LINES = {"linux": 4095, "darwin": 1023}

@@ -14,6 +14,7 @@ from toolsync.doctor.references import GAP, stray, variable
 from toolsync.document import data as _data
 from toolsync.errors import KeyringLockedError, NoKeyringError
 from toolsync.masking import Secret
+from toolsync.secret.dummy import is_dummy
 from toolsync.sentence import Text, reported, say
 from toolsync.trace.credential import CREDENTIALS
 
@@ -205,20 +206,9 @@ _WHITE: Mapping[str, str] = {
     "\xa0": "no_break_space",
 }
 
-_DUMMY = re.compile(
-    r"""(?ix)
-    (sk-)? ( x{3,} | 0{4,} | (\d)\3{5,} | no-?key(-required)? )
-  | (sk-)? (none|null|undefined|empty|dummy|noop|no-op|fake|placeholder) ([-_]?key)?
-  | not-?needed | (change|replace)[-_ ]?me | to-?do | n/?a | any(thing)? | api[-_]?key | secret | token | key
-  | (sk-)? (your|my|the|insert|enter|paste|put|add|some|example) [-_ ]? \w* [-_ ]? (key|token) ([-_ ]?here)?
-  | sk-(test|dummy|fake|example|key|1234(56(78(90)?)?)?) | lm-?studio | ollama | proxy_managed
-    """
-)
-_LONGEST_DUMMY = 60
-
 
 def _dummy(value: str) -> Judged:
-    if len(value) <= _LONGEST_DUMMY and _DUMMY.fullmatch(value):
+    if is_dummy(value):
         yield "key_placeholder_value", say("dummy"), "likely"
 
 
