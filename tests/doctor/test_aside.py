@@ -129,6 +129,7 @@ TOLD = [
     ("`toolsync profile edit --set model=M`", "`toolsync profile edit two --set model=M`"),
     ("`toolsync profile edit two --set model=M`", "`toolsync profile edit two --set model=M`"),
     ("`toolsync profile show` and `toolsync key rotate`", "`toolsync profile show two` and `toolsync key rotate two`"),
+    ("then run `toolsync ping`.", "then run `toolsync ping --profile two`."),
     ("toolsync undo codex", "toolsync undo codex"),
 ]
 

@@ -41,5 +41,5 @@ def text_for(profile: str, tool: str, told: str) -> str:
 
 
 _APPLY = re.compile(r"toolsync (apply(?: --?[a-z][a-z-]*(?: [A-Za-z0-9._-]+)?)*)")
-_BY_ACTIVE = re.compile(r"toolsync (?:exec|env)(?! --profile)(?=[ `])")
+_BY_ACTIVE = re.compile(r"toolsync (?:exec|env|ping)(?! --profile)(?=[ `])")
 _OF_ACTIVE = re.compile(r"toolsync (?:profile edit(?= --set|`)|profile show(?=`)|key rotate(?=`))")

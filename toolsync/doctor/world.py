@@ -139,6 +139,20 @@ class World:
         except SecretError as error:
             return error
 
+    @cached_property
+    def former_keys(self) -> tuple[Secret, ...]:
+        """The keys that `key rotate` has replaced by the profile's, as far as the keyring keeps them."""
+        if self.profile is None or self.profile.key.kind != "keyring" or not isinstance(self.key, Secret):
+            return ()
+        from toolsync.secret import former
+
+        try:
+            vault, noted = self.session.open_vault(), former.noted(self.session.state).get(self.profile.key.name)
+            kept = [vault.get(entry) for entry in ((noted.entry, noted.going) if noted else ()) if entry]
+        except SecretError:  # then nobody knows
+            return ()
+        return tuple(key for key in kept if key is not None and key != self.key)
+
     def key_of(self, profile: Profile) -> Secret | None:
         """A profile's key, where it can be had without a program, a file or a person: of a variable, of the keyring."""
         if profile == self.profile:
@@ -210,7 +224,7 @@ class World:
         return home if home.is_dir() else Path(home.anchor)
 
 
-_OF_PROFILE = frozenset({"key", "_gateway"})
+_OF_PROFILE = frozenset({"key", "former_keys", "_gateway"})
 """What is found out once for each profile."""
 
 

@@ -9,7 +9,7 @@ from itertools import combinations
 
 from toolsync.address import origin
 from toolsync.doctor.astray import owner
-from toolsync.doctor.checks.saying import place, text, values
+from toolsync.doctor.checks.saying import at_line, place, text, values
 from toolsync.doctor.checks.wanting import taken_out
 from toolsync.doctor.command import applied, commands
 from toolsync.doctor.effective import command_path, command_value, may_run
@@ -91,12 +91,25 @@ def foreign(look: Look) -> Iterator[Finding]:
             continue
         if not isinstance(own, Secret) or credential.value in (None, own) or owner(look, credential.value, None):
             continue
+        if credential.kind == "variable" and credential.value in look.world.former_keys:
+            yield _of_before(look, credential)
+            continue
         where, fix = credential.where, None
         if is_header:
             fix = commands(applied(look.tool.name)) if _is_cleared(look) else taken_out(look, where)
         line = say("gives_other_key", place=place(look, where))
         yield Finding("foreign_credential", "likely", (line,), values(look, where), where, fix)
     yield from _headers(look)
+
+
+def _of_before(look: Look, credential: Credential) -> Finding:
+    """A variable that was set before the key was rotated, and not since."""
+    where, variable = credential.where, credential.where.slot.removeprefix("$")
+    at = at_line(look, where)
+    line = say("gives_former_key", place=place(look, where))
+    fix = Fix(say("set_anew_at", variable=variable, place=at) if at else say("set_anew", variable=variable))
+    found = values(look, where, variable=variable)
+    return Finding("env_not_refreshed", "likely", (line,), found, where, fix)
 
 
 def _headers(look: Look) -> Iterator[Finding]:
