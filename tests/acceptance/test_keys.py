@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 
@@ -63,10 +62,10 @@ def test_what_examples_have_for_a_key_is_taken_for_none(
     assert machine.vault.get("work") == Secret(text)
 
 
-def test_a_person_is_asked_whether_a_placeholder_is_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_person_is_asked_whether_a_placeholder_is_the_key(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     monkeypatch.setattr("toolsync.cli.naming.ask", lambda _session, question, **_: asked.append(question))
-    session = replace(this_machine(), is_interactive=True)
+    session = Session(this_machine(), machine.config, machine.state, lambda: machine.vault, is_interactive=True)
     assert [naming.demand_real(session, text, yes=False) for text in (KEY, "your-api-key")] == [KEY, "your-api-key"]
     assert asked == ["That is a placeholder, as examples have it, and hardly a key. Store it all the same?"]
 
