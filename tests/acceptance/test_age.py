@@ -104,6 +104,20 @@ def test_what_is_wrong_is_said(
     assert PHRASE not in caught.value.message + caught.value.hint
 
 
+@pytest.mark.parametrize(
+    ("inner", "hint"),
+    [
+        ("#env:OTHER", "Check the passphrase that env:OTHER gives. A file that is shut for a key pair instead is"),
+        ("#command:echo wrong", "A file that is shut for a key pair instead is"),
+        ("#env:UNSET", "Set UNSET to the passphrase of the file, or keep that in the keyring (age:FILE#keyring:NAME)."),
+    ],
+)
+def test_the_hint_is_about_the_passphrase(inner: str, hint: str) -> None:
+    with pytest.raises(SecretError) as caught:
+        found(f"age:{QUICK}{inner}", OTHER="wrong", PATH=os.defpath)
+    assert caught.value.hint.startswith(hint)
+
+
 def test_without_the_library_the_way_out_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def absent(name: str) -> object:
         if name == "pyrage":

@@ -25,8 +25,13 @@ _ARMOUR = b"-----BEGIN AGE ENCRYPTED FILE-----"
 _MAGIC = (b"age-encryption.org/v1\n", _ARMOUR)
 
 
-def opened(path: Path, passphrase: Secret) -> str:
+def opened(path: Path, passphrase: Secret, source: str = "") -> str:
     """What the file holds.
+
+    Args:
+        path: the file.
+        passphrase: what is to open it.
+        source: where that comes from, for people; "" where a person typed it.
 
     Raises:
         KeyMissingError: there is no such file.
@@ -43,7 +48,8 @@ def opened(path: Path, passphrase: Secret) -> str:
             ) from error
         raise SecretError(
             f"the passphrase does not open {shown(path)}",
-            hint="A file that is shut for a key pair instead is opened by `command:age -d -i IDENTITY FILE`.",
+            hint=(f"Check the passphrase that {source} gives. " if source else "")
+            + "A file that is shut for a key pair instead is opened by `command:age -d -i IDENTITY FILE`.",
         ) from error
     return text.decode(errors="replace")
 

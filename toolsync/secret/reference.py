@@ -74,7 +74,15 @@ def passphrase_of(
     _, _, inner = reference.name.partition("#")
     if not inner:
         return None
-    text, source = _found(KeyRef.parse(inner), vault, environ, timeout_seconds)
+    source_of = KeyRef.parse(inner)
+    try:
+        text, source = _found(source_of, vault, environ, timeout_seconds)
+    except KeyMissingError as error:
+        if source_of.kind != "env":
+            raise
+        name = printable(source_of.name, limit=80)
+        hint = f"Set {name} to the passphrase of the file, or keep that in the keyring (age:FILE#keyring:NAME)."
+        raise KeyMissingError(error.message, hint=hint) from error
     text = without_line_end(text)
     if not text:
         raise KeyMissingError(f"{source} is empty", hint="It is to be the passphrase of the file.")
@@ -139,4 +147,6 @@ def _from_age(
     path = file_of(reference)
     age.demand_there(path)
     passphrase = passphrase_of(reference, vault, environ, timeout_seconds=timeout_seconds) or age.asked(path)
-    return without_line_end(age.opened(path, passphrase)), f"what {age.named(path)} holds"
+    inner = reference.name.partition("#")[2]
+    source = printable(inner, limit=80) if inner and KeyRef.parse(inner).kind != "command" else ""
+    return without_line_end(age.opened(path, passphrase, source)), f"what {age.named(path)} holds"
