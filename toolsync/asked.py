@@ -23,9 +23,9 @@ def asked_for(real: str) -> str:
 
 def asked_in(raw: bytes) -> str:
     """The same of a text, or of a command line."""
-    names = {found.decode() for found in _ASKING.findall(raw)}
+    names = {found.decode() for found in re.findall(_ASKING, raw)}
     return names.pop() if len(names) == 1 else ""
 
 
-_ASKING = re.compile(rb"""toolsync\b[^\r\n]*\bkey['",\s]+print['",\s]+([A-Za-z0-9][A-Za-z0-9._-]*)""")
+_ASKING = rb"""toolsync\b[^\r\n]*\bkey['",\s]+print['",\s]+([A-Za-z0-9][A-Za-z0-9._-]*)"""
 """In one line for a shell, or as a list of words; as `helper_command` has it."""

@@ -36,10 +36,10 @@ def words_for(profile: str, tool: str, words: Words) -> Words:
 
 def text_for(profile: str, tool: str, told: str) -> str:
     """The same of every command line that a sentence names."""
-    told = _APPLY.sub(lambda match: spelled(words_for(profile, tool, tuple(match[1].split()))), told)
-    return _BY_ACTIVE.sub(rf"\g<0> --profile {profile}", _OF_ACTIVE.sub(rf"\g<0> {profile}", told))
+    told = re.sub(_APPLY, lambda match: spelled(words_for(profile, tool, tuple(match[1].split()))), told)
+    return re.sub(_BY_ACTIVE, rf"\g<0> --profile {profile}", re.sub(_OF_ACTIVE, rf"\g<0> {profile}", told))
 
 
-_APPLY = re.compile(r"toolsync (apply(?: --?[a-z][a-z-]*(?: [A-Za-z0-9._-]+)?)*)")
-_BY_ACTIVE = re.compile(r"toolsync (?:exec|env|ping)(?! --profile)(?=[ `])")
-_OF_ACTIVE = re.compile(r"toolsync (?:profile edit(?= --set|`)|profile show(?=`)|key rotate(?=`))")
+_APPLY = r"toolsync (apply(?: --?[a-z][a-z-]*(?: [A-Za-z0-9._-]+)?)*)"
+_BY_ACTIVE = r"toolsync (?:exec|env|ping)(?! --profile)(?=[ `])"
+_OF_ACTIVE = r"toolsync (?:profile edit(?= --set|`)|profile show(?=`)|key rotate(?=`))"

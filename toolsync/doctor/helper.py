@@ -14,7 +14,6 @@ from contextlib import suppress
 from pathlib import Path
 
 from toolsync import waiting
-from toolsync.doctor.dependence import hangs_on
 from toolsync.document import Value
 from toolsync.masking import Secret, masked, on_one_line
 from toolsync.sentence import Text, reported, say
@@ -59,9 +58,13 @@ class Command:
             environ: the variables that it is run with.
         """
         program = self.program.replace("\\", "/")
-        if "/" in program and not _ABSOLUTE.match(program):
+        if "/" in program and not re.match(_ABSOLUTE, program):
             return True
-        return not self.is_own and hangs_on(folder, " ".join(self.argv), program, environ)
+        if self.is_own:
+            return False
+        from toolsync.doctor.dependence import hangs_on  # only here, for others' commands
+
+        return hangs_on(folder, " ".join(self.argv), program, environ)
 
     @property
     def is_own(self) -> bool:
@@ -70,7 +73,7 @@ class Command:
         return "toolsync" in line and "key print" in line
 
 
-_ABSOLUTE = re.compile(r"[/~$%-]|[A-Za-z]:")
+_ABSOLUTE = r"[/~$%-]|[A-Za-z]:"
 
 
 def _shell(line: str) -> tuple[str, ...]:

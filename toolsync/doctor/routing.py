@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from urllib.parse import unquote
 
-_NAMES = re.compile(
+_NAMES = (
     r"host|target|upstream|forward|endpoint|proxy|backend|destination|authority|rewrite|redirect|ur[il]$"
     r"|(?<![a-z])(?:ur[il]|route)(?![a-z])|api[-_]?base$"
     r"|^(?:connection|content-length|te|trailer|transfer-encoding|upgrade)$"
@@ -26,7 +26,7 @@ def is_routing(name: str, value: str) -> bool:
     """
     if name in _OF_SENDER:
         return False
-    return _NAMES.search(name) is not None or "://" in unquote(value)
+    return re.search(_NAMES, name) is not None or "://" in unquote(value)
 
 
 def is_fit(name: str, value: str) -> bool:
