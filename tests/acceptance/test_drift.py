@@ -261,6 +261,7 @@ def test_what_waits_is_written_for_the_profile_of_its_tool(two: Machine, changed
     two.toolsync("profile", "edit", changed, "--set", "model=another")
     status = two.toolsync("status")
     assert (status.code, status.out.splitlines()[-1]) == (1, said)
+    assert two.toolsync("status", *said.split("`")[1].split()[-2:]).out.endswith(f"{said}\n")
     assert two.toolsync(*said.split("`")[1].split()[1:], "--yes", "--no-ping").code == 0
     assert two.toolsync("status").said == (0, "")
 

@@ -60,11 +60,13 @@ class Against:
         main: the profile that was asked for, else the active one; and every tool that was not set to another.
         asides: the others.
         active: the active profile; "" where none is.
+        is_part: whether some tools were asked for, and others not.
     """
 
     main: Held
     asides: tuple[Held, ...] = ()
     active: str = ""
+    is_part: bool = False
 
     @property
     def all(self) -> tuple[Held, ...]:
@@ -78,7 +80,7 @@ class Against:
     def command(self, held: Held, tools: Iterable[str]) -> str:
         """What writes the files of some tools, and touches no tool that was set to another profile."""
         profile = () if held.profile in ("", self.active) else ("--profile", held.profile)
-        named = (word for tool in sorted({*tools}) for word in ("--tool", tool)) if self.asides else ()
+        named = (word for tool in sorted({*tools}) for word in ("--tool", tool)) if self.asides or self.is_part else ()
         return shlex.join(("toolsync", "apply", *profile, *named))
 
 
@@ -93,11 +95,11 @@ def against(session: Session, wish: Wish, memory: Memory, shelves: Shelves) -> A
     )
     left = tuple(tool for tool in wish.tools if tool not in aside)
     if wish.tools and not left:
-        return Against(Held(active, None), asides, active)
+        return Against(Held(active, None), asides, active, is_part=True)
     main = _held(session, replace(wish, tools=left), tools - aside, shelves, is_asked=bool(left))
     plan = _without(main.plan, aside) if main.plan else None
     main = replace(main, profile=wish.profile or active, plan=plan, tools=frozenset())
-    return Against(main, asides, active)
+    return Against(main, asides, active, is_part=bool(wish.tools))
 
 
 def _others(session: Session, wish: Wish, memory: Memory) -> tuple[str, Mapping[str, list[str]]]:
