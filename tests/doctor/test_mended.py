@@ -30,7 +30,7 @@ from toolsync.masking import Secret
 from toolsync.probe.network import Network
 from toolsync.profile.reader import read
 from toolsync.proxies import Proxies
-from toolsync.sentence import tell
+from toolsync.sentence import Text, say, tell
 
 CLAUDE = ".claude/settings.json"
 TOP_UP = "Top the account up on the gateway's page, or use another key. "
@@ -326,6 +326,27 @@ def test_what_toolsync_does_not_set_is_taken_out_at_its_place(way: Fix | None) -
     assert found is not None
     assert str(found.text).startswith("unset USE_OTHER" if way else "Take the setting out at ~/s.json:3: toolsync")
     assert found.argv == ()
+
+
+DEAD = "http://127.0.0.1:9"
+OF_A_PROXY = {
+    "alone": ({}, "unset HTTP_PROXY", "run `unset HTTP_PROXY` where"),
+    "in both spellings": ({"http_proxy": DEAD}, "unset HTTP_PROXY", "run `unset HTTP_PROXY http_proxy` where"),
+    "and for all": ({"ALL_PROXY": DEAD}, "unset HTTP_PROXY", "run `unset HTTP_PROXY ALL_PROXY` where"),
+    "beside another": ({"http_proxy": "http://alive:1", "https_proxy": DEAD}, "unset HTTP_PROXY", "_PROXY` where"),
+    "in a file": ({"http_proxy": DEAD}, say("unset_windows", variable="HTTP_PROXY"), "http_proxy says the same, and"),
+}
+
+
+@pytest.mark.parametrize(("others", "way", "expected"), OF_A_PROXY.values(), ids=OF_A_PROXY)
+def test_every_variable_that_names_the_dead_proxy_is_taken_out(
+    others: dict[str, str], way: Text, expected: str
+) -> None:
+    finding = Finding("proxy_unreachable", where=Where("environment", "$HTTP_PROXY"), values={"proxy": DEAD})
+    standing = Standing(is_set=True, environ={"HTTP_PROXY": DEAD, **others}, taken_out=lambda: Fix(way))
+    found = fix(replace(effective(), url="http://gw.example/v1"), finding, PROFILE, standing)
+    assert found is not None
+    assert expected in str(found.text)
 
 
 OF_A_KEY = {

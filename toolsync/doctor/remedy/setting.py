@@ -11,7 +11,7 @@ from toolsync.doctor.command import applied, commands, spelled
 from toolsync.doctor.model import Effective, Finding, Fix
 from toolsync.doctor.remedy.standing import Standing
 from toolsync.profile import Profile, for_tool
-from toolsync.sentence import Sentence, say
+from toolsync.sentence import Sentence, Text, say
 
 _PATIENCE_SECONDS = 120
 """What slow models, and gateways that wait for their own, are commonly given."""
@@ -114,13 +114,27 @@ def ignored(effective: Effective, finding: Finding, _profile: Profile, standing:
     return commands(applied(effective.tool) if is_ours else ("check", "--fix"))
 
 
-def unproxied(_effective: Effective, finding: Finding, _profile: Profile, standing: Standing) -> Fix | None:
+def unproxied(effective: Effective, finding: Finding, _profile: Profile, standing: Standing) -> Fix | None:
     """The proxy started, or taken out, where its place is known."""
     found = standing.taken_out()
     if found is None:
         return None
-    way = found.text if isinstance(found.text, Sentence) else say("run_there", command=found.text)
+    others = _alike(effective, finding, standing)
+    if not isinstance(found.text, Sentence):
+        way: Text = say("run_there", command=" ".join((found.text, *others)))
+    else:
+        way = say("goes_with_it", way=found.text, names=", ".join(others)) if others else found.text
     return Fix(say("start_proxy", proxy=finding.values.get("proxy", ""), way=way))
+
+
+def _alike(effective: Effective, finding: Finding, standing: Standing) -> tuple[str, ...]:
+    """The other variables that name the same proxy, and would count without the first."""
+    where, rules, environ = finding.where, effective.network.rules, standing.environ
+    if where is None or where.layer != "environment":
+        return ()
+    first = where.slot.removeprefix("$")
+    names = rules.http if effective.url.strip()[:5].lower() == "http:" else rules.https
+    return tuple(name for name in names if name != first and environ.get(name) and environ[name] == environ.get(first))
 
 
 def unstreamed(effective: Effective, _finding: Finding, profile: Profile, standing: Standing) -> Fix:
