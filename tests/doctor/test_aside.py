@@ -113,6 +113,13 @@ def test_a_tool_that_the_profile_leaves_alone_is_looked_at_by_its_name_only(mach
     assert [{one["tool"] for one in tools} for tools in seen] == [{"codex"}, {"cline"}]
 
 
+def test_one_that_is_ill_is_not_offered_another_profile_beside_what_mends_it(aside: Machine) -> None:
+    aside.write(CODEX, aside.read(CODEX).replace("https://second.example/v1", "no address"))
+    ran = aside.toolsync("doctor", "--offline", "--json", "codex")
+    (tool,), (note,) = ran.json["data"]["tools"], ran.json["messages"]
+    assert (tool["state"], "which it was set to" in note["text"], note["hint"]) == ("problem", True, "")
+
+
 TOLD = [
     ("toolsync apply", "toolsync apply --tool codex --profile two"),
     ("toolsync apply --tool codex --allow-plaintext", "toolsync apply --tool codex --allow-plaintext --profile two"),

@@ -77,7 +77,7 @@ def doctor(session: Session, options: Options) -> Result:
     unread = tuple(_warning(one, options.language) for one in faults.values())
     besides = _said_besides(known, chosen, {look.tool.name for look in seen}, options)
     forgotten = () if world.forgotten is None else (_warning(world.forgotten, options.language),)
-    messages = (*unread, *forgotten, *_set_aside(world, seen, options.language), *besides)
+    messages = (*unread, *forgotten, *_set_aside(world, diagnoses, options.language), *besides)
     data = {
         "profile": world.profile.name if world.profile else None,
         "language": options.language,
@@ -121,9 +121,10 @@ def _told(look: Look, found: Sequence[Finding], asked: Probes, options: Options)
     return diagnosis(look.effective, found, asked.of(look.effective) if not is_blocked(found) else None)
 
 
-def _set_aside(world: World, seen: Sequence[Look], language: Language) -> Iterator[Message]:
-    """Tools that were set to another profile than the active one."""
-    asides = {look.tool.name: look for look in seen if look.world.is_aside}
+def _set_aside(world: World, told: Sequence[tuple[Look, Diagnosis]], language: Language) -> Iterator[Message]:
+    """Tools that were set to another profile than the active one; of one that is ill, nothing but what mends it."""
+    asides = {look.tool.name: look for look, _ in told if look.world.is_aside}
+    ill = {look.tool.name for look, one in told if one.state == "problem"}
     if asides:
         from toolsync.commands.doctor.rehearsal import COPYING, is_agreed  # with what fills templates
     for tool, look in asides.items():
@@ -132,7 +133,7 @@ def _set_aside(world: World, seen: Sequence[Look], language: Language) -> Iterat
             consent = () if is_agreed(replace(look, world=world)) else (COPYING,)
             hint = say("set_aside_hint", command=spelled((*applied(tool), *consent)))
             said = say("set_aside", called=look.tool.title, profile=own, active=active)
-            yield Message("note", tell(said, language), tell(hint, language))
+            yield Message("note", tell(said, language), "" if tool in ill else tell(hint, language))
 
 
 def _said_besides(known: Known, chosen: Sequence[Tool], seen: Container[str], options: Options) -> Iterator[Message]:
