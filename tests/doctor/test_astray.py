@@ -100,3 +100,16 @@ def test_one_gateway_with_two_keys_is_asked_and_only_its_refusal_is_explained(
     found = [one for one in said["findings"] if one["cause"] != "config_drift"]
     assert [one["cause"] for one in found] == causes
     assert [one["command"] for one in found] == [["apply", "--tool", "codex", "--profile", "haus"] for _ in causes]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the played program is a script for sh")
+def test_the_tool_itself_is_not_asked_either(renamed: Machine) -> None:
+    program = renamed.write(
+        "bin/codex", '#!/bin/sh\n[ "$1" = --version ] || : > "$HOME/asked"\necho codex-cli 0.171.0\n'
+    )
+    program.chmod(0o700)
+    renamed.environ["PATH"] = str(program.parent)
+    _, said = _doctor(renamed, "--client", "codex")
+    assert (said["client"]["state"], said["client"]["why"]) == ("unasked", "unsafe")
+    assert "the key of one profile to the gateway of another" in said["client"]["says"]
+    assert not (renamed.home / "asked").exists()
