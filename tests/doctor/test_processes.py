@@ -17,13 +17,18 @@ import pytest
 
 from tests.conftest import needs
 from tests.doctor.home import DEMO, KEY, OTHER, Home, demo
+from tests.keys import invented
 from tests.programs import started
 from toolsync import disk, memory, process
 from toolsync.doctor.checks import CHECKS, findings
 from toolsync.doctor.checks.running import mains
 from toolsync.doctor.diagnosis import diagnosis
+from toolsync.masking import Secret
 from toolsync.process import Process
 from toolsync.remembered import NOTHING, FileMemory, LayerMemory, Memory, Remembered, mark
+from toolsync.secret import former
+from toolsync.secret.former import Former
+from toolsync.secret.vault import MemoryVault
 
 HASHED = bytes(range(32))
 CLAUDE = ".claude/settings.json"
@@ -111,6 +116,54 @@ def test_an_old_value_counts_where_nothing_is_set_over_it(
     remember(home, "claude-code", CLAUDE)
     (finding,) = CHECKS["processes"](home.look("claude-code"))
     assert (finding.cause, finding.severity) == ("tool_not_restarted", severity)
+
+
+CODEX = ".codex/config.toml"
+CODEX_SETTINGS = (
+    'model_provider = "g"\nmodel = "m"\n'
+    '[model_providers.g]\nbase_url = "http://new/v1"\nenv_key = "G_KEY"\nwire_api = "responses"\n'
+)
+AFTER = "Codex CLI (pid 7) started 60 s before `toolsync key rotate` replaced the key"
+FORMER = "it still has the key that was replaced, in G_KEY"
+ROTATED: dict[str, tuple[float, str, str | None, tuple[str, ...]]] = {
+    # when it started, the key that it was given, the shell's, and the evidence; the key was replaced at APPLIED + 120
+    "with the old key": (APPLIED + 60, OTHER, KEY, (AFTER, FORMER)),
+    "with the old key, and this shell has none": (APPLIED + 60, OTHER, None, (AFTER, FORMER)),
+    "after it, with the old key": (APPLIED + 180, OTHER, KEY, (FORMER,)),
+    "with one that is older still": (
+        *(APPLIED + 60, invented("older-still"), KEY),
+        (AFTER, "it still has another value of G_KEY"),
+    ),
+    "after it, with another's key": (APPLIED + 180, invented("older-still"), KEY, ()),
+    "with the new key": (APPLIED + 60, KEY, KEY, ()),
+    "with what this shell has too": (APPLIED + 60, OTHER, OTHER, ()),
+}
+
+
+@pytest.mark.parametrize(("at", "its", "ours", "evidence"), ROTATED.values(), ids=ROTATED)
+def test_one_that_has_a_key_which_was_replaced_since(
+    tmp_path: Path, at: float, its: str, ours: str | None, evidence: tuple[str, ...]
+) -> None:
+    vault = MemoryVault()
+    vault.set("work", Secret(KEY))
+    vault.set(former.entries("work")[0], Secret(OTHER))
+    environ = {"G_KEY": ours} if ours else {}
+    home = Home(tmp_path, environ, processes=[running(at, {"G_KEY": its}, name="codex")], vault=vault)
+    home.write({CODEX: CODEX_SETTINGS})
+    remember(home, "codex", CODEX)
+    former.note(home.session().state, "work", Former(former.entries("work")[0], since="2027-01-15T08:02:00+00:00"))
+    found = list(CHECKS["processes"](home.look("codex")))
+    assert [one.cause for one in found] == ["tool_not_restarted"] * bool(evidence)
+    assert tuple(str(line) for one in found for line in one.evidence) == evidence
+    assert not any(key in repr(found) for key in (KEY, OTHER))
+
+
+@pytest.mark.parametrize(("ago", "is_older"), [(1.0, False), (3.0, True)])
+def test_a_start_that_may_have_come_after_the_change_is_no_evidence(tmp_path: Path, ago: float, is_older: bool) -> None:
+    home = Home(tmp_path, processes=[running(APPLIED - ago, {}, name="codex")])
+    home.write({CODEX: CODEX_SETTINGS})
+    remember(home, "codex", CODEX)
+    assert causes(home, "processes", "codex") == [("tool_not_restarted", "likely")] * is_older
 
 
 def test_without_a_record_the_files_time_of_change_is_the_hint(tmp_path: Path) -> None:
@@ -228,8 +281,8 @@ def test_a_real_program_that_was_started_before_the_file_was_written(tmp_path: P
     needs(Path("/proc/self/environ").exists(), "needs a system that shows a program's variables")
     environ = {"ANTHROPIC_BASE_URL": OLD, "HOME": str(home.home)}
     with started(tmp_path / "bin" / "claude", environ) as pid:
-        time.sleep(0.1)
         home.write(SETTINGS)
+        os.utime(home.path(CLAUDE), (time.time() + 60,) * 2)
         home.processes = process.running()
         findings = list(CHECKS["processes"](home.look("claude-code")))
     assert [(finding.cause, finding.values["pid"]) for finding in findings] == [("tool_not_restarted", str(pid))]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from toolsync import disk
 from toolsync.causes import Severity
+from toolsync.doctor import replaced
 from toolsync.doctor.checks.saying import address, at_line, same, values
 from toolsync.doctor.effective import command_path
 from toolsync.doctor.look import Look
@@ -78,23 +79,44 @@ def _held(look: Look, process: Process, environ: Mapping[str, str] | None) -> Fi
     One that takes up its settings while it runs, and has that variable from them, is most likely well; of one whose
     home is not here, nobody knows whether it can.
     """
-    changed, here = _changed(look), look.world.session.places.environ  # what we have too, a new start would not mend
-    if environ is None or process.started is None or changed is None or process.started >= changed[0]:
-        return None
+    here = look.world.session.places.environ  # what we have too, a new start would not mend
     for question in ("base_url", *sorted(CREDENTIALS), "model"):
-        value = look.found[question].value if question in look.found else ""
-        for name in sorted(_variables(look, question)):
-            old = environ.get(name, "")
-            if old and value and old != here.get(name) and not _is_same(look, question, old, value):
-                lines = [
-                    _started(look, process, changed[0] - process.started, changed[1]),
-                    _holding(question, name, old),
-                ]
+        for name in sorted(_variables(look, question)) if environ is not None else ():
+            old = (environ or {}).get(name, "")
+            lines = _outdated(look, process, question, name, old) if old and old != here.get(name) else ()
+            if lines:
                 found = _finding(look, process, "tool_not_restarted", lines, variable=name)
                 is_over = look.tool.processes[look.reader.name].is_live and name in look.variables
                 weight: Severity | None = None if _is_homeless(environ) else "info"
                 return replace(found, certainty="likely", weight=weight) if is_over else found
     return None
+
+
+def _outdated(look: Look, process: Process, question: str, name: str, old: str) -> tuple[Text, ...]:
+    """What shows that the process holds what was so before; nothing where nothing does."""
+    value = look.found[question].value if question in look.found else ""
+    is_former = question in CREDENTIALS and old in replaced.keys(look.world)
+    rotated = replaced.since(look.world) if is_former or replaced.is_key(look.world, value) else None
+    changes = [_changed(look), (rotated, say("replaced_key")) if rotated is not None else None]
+    when, what = max((one for one in changes if one is not None), key=lambda one: one[0], default=(0.0, ""))
+    older = _seconds_before(process, when)
+    if is_former:
+        started = [] if older is None else [_started(look, process, older, what)]
+        return (*started, say("still_has_former", variable=name))
+    if older is None or not value or _is_same(look, question, old, value):
+        return ()
+    return _started(look, process, older, what), _holding(question, name, old)
+
+
+_COARSE_SECONDS = 2.0
+"""By so much a process may be younger than its system says, which counts from its own start in whole seconds."""
+
+
+def _seconds_before(process: Process, when: float) -> float | None:
+    """How long before that it was started; None where it was not, or may not have been."""
+    if process.started is None or process.started + _COARSE_SECONDS > when:
+        return None
+    return when - process.started
 
 
 def _is_same(look: Look, question: str, old: str, now: str) -> bool:
@@ -114,10 +136,10 @@ def _holding(question: str, name: str, old: str) -> Text:
 def _older(look: Look, process: Process) -> Finding | None:
     """It reads its settings at its start, and started before toolsync wrote them."""
     ours = look.tool.processes[look.reader.name]
-    applied = _applied(look)
-    if ours.is_live or applied is None or process.started is None or process.started >= applied:
+    older = _seconds_before(process, _applied(look) or 0.0)
+    if ours.is_live or older is None:
         return None
-    lines = [_started(look, process, applied - process.started, say("wrote_settings_read_at_start"))]
+    lines = [_started(look, process, older, say("wrote_settings_read_at_start"))]
     return _finding(look, process, "tool_not_restarted", lines, certainty="likely")
 
 
