@@ -314,16 +314,18 @@ def pinged(*asked: Request) -> list[Ping]:
     return pings([PingRequest(one.dialect, one.base, one.model, KEY) for one in asked])
 
 
-def test_pings_of_silent_gateways_take_the_time_of_two(world: World, mute: tuple[Timeless, Timeless]) -> None:
+def test_pings_of_silent_gateways_take_the_time_of_one_and_what_tells_that_they_are(
+    world: World, mute: tuple[Timeless, Timeless]
+) -> None:
     came = pinged(*(request(mute[number % 2].origin, f"m{number}") for number in range(6)))
     assert [(one.outcome, one.asked) for one in came] == [("timeout", f"m{number}") for number in range(6)]
-    assert world.clock.now == 2 * PATIENCE  # one after the other they take six times that of a request
+    assert world.clock.now == PATIENCE + 2 * BEAT  # one after the other they take six times that of a request
     assert [len(one.asked) for one in mute] == [3, 3]
 
 
 def test_pings_follow_one_another_where_somebody_answers(world: World) -> None:
     def reply(_put: Put) -> Reply:
-        return Reply(PONG, seconds=3 * BEAT)
+        return Reply(PONG, seconds=BEAT)
 
     with world.gateway(reply) as gateway:
         came = pinged(*(request(gateway.origin, f"m{number}") for number in range(3)))

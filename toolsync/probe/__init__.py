@@ -137,7 +137,7 @@ def ping(request: PingRequest) -> Ping:
 
 
 def pings(requests: Sequence[PingRequest]) -> list[Ping]:
-    """The same of several, in their order; a gateway that is silent is waited for once."""
+    """The same of several, in their order; a gateway that is silent for a while is asked the rest at once."""
     if len(requests) < 2:  # noqa: PLR2004  there are no others
         return [ping(request) for request in requests]
     from toolsync.probe.line import Line, asked
@@ -155,7 +155,11 @@ def pings(requests: Sequence[PingRequest]) -> list[Ping]:
         line.confirmed |= {before.outcome} if came.outcome == before.outcome else set()
         return came
 
-    return asked([_origin(request) for request in requests], ask, again)
+    return asked([_origin(request) for request in requests], ask, again, _SILENT_SECONDS)
+
+
+_SILENT_SECONDS = 10.0
+"""Who says nothing for so long is asked the rest at once, as doctor does."""
 
 
 def _origin(request: PingRequest) -> str:
