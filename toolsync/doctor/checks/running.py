@@ -99,7 +99,7 @@ def _outdated(look: Look, process: Process, question: str, name: str, old: str) 
     rotated = replaced.since(look.world) if is_former or replaced.is_key(look.world, value) else None
     changes = [_changed(look), (rotated, say("replaced_key")) if rotated is not None else None]
     when, what = max((one for one in changes if one is not None), key=lambda one: one[0], default=(0.0, ""))
-    older = _seconds_before(process, when)
+    older = _seconds_before(process, when, _COARSE_SECONDS if is_former else 0.0)  # another value is a sign as well
     if is_former:
         started = [] if older is None else [_started(look, process, older, what)]
         return (*started, say("still_has_former", variable=name))
@@ -112,9 +112,9 @@ _COARSE_SECONDS = 2.0
 """By so much a process may be younger than its system says, which counts from its own start in whole seconds."""
 
 
-def _seconds_before(process: Process, when: float) -> float | None:
+def _seconds_before(process: Process, when: float, coarse: float = _COARSE_SECONDS) -> float | None:
     """How long before that it was started; None where it was not, or may not have been."""
-    if process.started is None or process.started + _COARSE_SECONDS > when:
+    if process.started is None or process.started + coarse >= when:
         return None
     return when - process.started
 
