@@ -78,6 +78,7 @@ def test_four_programs_on_silent_gateways_take_the_time_of_one(
 ) -> None:
     inquiries = asked(*(request(mute[number % count].origin, f"m{number}") for number in range(4)))
     assert [(one.cause, one.certainty) for one in inquiries] == [("", "open")] * 4
+    assert all("needs longer" in tell(one.said) for one in inquiries)
     assert [[exchange.status for exchange in one.exchanges] for one in inquiries] == [[None, None]] * 4
     assert world.clock.now < 2 * PATIENCE  # one after the other they take eight times that of a request
     assert [one.asked.count(("/v1/models", "")) for one in mute[:count]] == [1] * count

@@ -13,6 +13,7 @@ from toolsync.probe.inquiry import Inquiry, inquire
 from toolsync.probe.line import Line, asked
 from toolsync.probe.request import Request
 from toolsync.probe.way import Way, way
+from toolsync.sentence import say
 from toolsync.value import frozen
 
 _SILENT_SECONDS = 10.0
@@ -38,7 +39,7 @@ class Survey:
         ask, again = partial(self._asked, each), partial(self._asked_again, each)
         came = asked([_origin(queue[0]) for queue in each], ask, again, _SILENT_SECONDS)
         found = dict(zip(chain(*queues), chain(*came), strict=True))
-        return [found[number] for number in range(len(requests))]
+        return [_advised(found[number]) for number in range(len(requests))]
 
     def _asked(self, queues: Sequence[Sequence[Request]], number: int, line: Line) -> list[Answer]:
         return [self._answer(request, line) for request in queues[number]]
@@ -82,6 +83,16 @@ class Answer:
 
     way: Way
     inquiry: Inquiry | None = None
+
+
+def _advised(answer: Answer) -> Answer:
+    """With what to do where the gateway took every request, and answered none: nobody can tell why."""
+    told = answer.inquiry
+    if told is None or told.cause or told.said or not told.exchanges:
+        return answer
+    if any(one.status is not None or one.cause for one in told.exchanges):
+        return answer
+    return replace(answer, inquiry=replace(told, said=say("try_again")))
 
 
 def _queues(requests: Sequence[Request]) -> list[list[int]]:
