@@ -12,7 +12,6 @@ from toolsync.address import Dialect
 from toolsync.causes import Language, language
 from toolsync.commands.describe import skipped_message
 from toolsync.commands.helper_check import open_references
-from toolsync.doctor.command import applied, spelled
 from toolsync.masking import Secret
 from toolsync.planning.headers import header_value
 from toolsync.planning.plans import Plan, ToolPlan, Wish, plan_ping
@@ -136,6 +135,8 @@ def _advised(one: Ping, planned: Plan, active: str | None, tools: Sequence[str],
 
 def for_tools(hint: str, profile: Profile, tools: Sequence[str]) -> str:
     """The hint for tools of a profile that is not the active one: a bare `apply` would set others, and to that."""
+    from toolsync.doctor.command import applied, spelled  # with the probe, as above
+
     return hint.replace("`toolsync apply`", f"`{spelled((*applied(*tools), '--profile', profile.name))}`")
 
 
