@@ -10,6 +10,7 @@ from typing import Literal
 from urllib.parse import SplitResult, quote, urlsplit
 
 from toolsync.errors import ProfileError
+from toolsync.pattern import late
 from toolsync.value import frozen
 
 Dialect = Literal["openai-chat", "openai-responses", "anthropic-messages"]
@@ -133,7 +134,7 @@ def is_loopback(url: str) -> bool:
 
 # What stands in a path.
 
-_VERSION = re.compile(r"(?i)v\d+((alpha|beta)\d*)?")
+_VERSION = late(r"(?i)v\d+((alpha|beta)\d*)?")
 _FOLDERS = frozenset({"openai", "anthropic", "gemini"})
 """Folders that gateways keep for one protocol: DeepSeek's /anthropic, Groq's /openai, LiteLLM's /gemini."""
 
@@ -150,7 +151,7 @@ _ENDPOINTS = tuple(
         "models",
     )
 )
-_GEMINI_CALL = re.compile(r"[^/:]+:[A-Za-z]+")
+_GEMINI_CALL = late(r"[^/:]+:[A-Za-z]+")
 
 
 def _without_endpoint(folders: list[str]) -> list[str]:
@@ -218,7 +219,7 @@ def _origin(parts: SplitResult) -> str:
     return f"{parts.scheme}://{host}{port}"
 
 
-_FORBIDDEN = re.compile(r"[\s\\<>\"'`{}|^\x00-\x1f\x7f\xad\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff]")
+_FORBIDDEN = late(r"[\s\\<>\"'`{}|^\x00-\x1f\x7f\xad\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff]")
 """RFC 3986's own, and the invisible ones that are copied along from web pages."""
 
 
@@ -246,7 +247,7 @@ def _parsed(url: str) -> SplitResult:
 
 
 _EXAMPLE = "Write it as the provider prints it, for example https://api.example.com/v1."
-_HOST_LIKE = re.compile(r"(localhost|\[[0-9A-Fa-f:.]+\]|[\w-]+(\.[\w-]+)+)(:\d+)?(/[\w./-]*)?")
+_HOST_LIKE = late(r"(localhost|\[[0-9A-Fa-f:.]+\]|[\w-]+(\.[\w-]+)+)(:\d+)?(/[\w./-]*)?")
 
 
 def _with_scheme(text: str) -> str:
@@ -257,7 +258,7 @@ def _with_scheme(text: str) -> str:
     return f"Write {'http' if local else 'https'}://{text}."
 
 
-_HOST = re.compile(r"[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*\.?")
+_HOST = late(r"[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*\.?")
 
 
 def _ascii(host: str) -> str:

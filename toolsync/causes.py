@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args
 
 from toolsync import resources
 from toolsync.errors import UsageError
+from toolsync.pattern import late
 from toolsync.value import frozen
 
 Language = Literal["en", "zh"]
@@ -99,7 +100,7 @@ def placeholders(sentence: str) -> set[str]:
     return {match[2] for match in _PLACEHOLDER.finditer(sentence)}
 
 
-_PLACEHOLDER = re.compile(r"(^|[.] )?\{([a-z_]+)\}")
+_PLACEHOLDER = late(r"(^|[.] )?\{([a-z_]+)\}")
 """A name in braces, and whether a sentence begins with it."""
 
 

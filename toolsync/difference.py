@@ -23,6 +23,7 @@ from toolsync.masking import (
     masked_data,
 )
 from toolsync.overlay import Edit
+from toolsync.pattern import late
 from toolsync.plan import Change, FilePlan
 from toolsync.remembered import Remembered
 
@@ -103,10 +104,8 @@ def _lines(document: Document, plan: FilePlan, key: bytes, part: Excerpt) -> lis
     return [*lines[:-1], f"{lines[-1]}\n\\ No newline at end of file"]
 
 
-_COMMENT = re.compile(r"(?<!:)//|#|/\*|^\s*\*")
-_SETTING = re.compile(
-    r"""(?P<name>[\w.-]+)(?P<sign>["']?\s*[:=]\s*)(?P<value>"[^"]+"|'[^']+'|(?=\S*\d)[^\s"',;]{8,})"""
-)
+_COMMENT = late(r"(?<!:)//|#|/\*|^\s*\*")
+_SETTING = late(r"""(?P<name>[\w.-]+)(?P<sign>["']?\s*[:=]\s*)(?P<value>"[^"]+"|'[^']+'|(?=\S*\d)[^\s"',;]{8,})""")
 
 
 def _without_old_settings(line: str) -> str:
@@ -186,7 +185,7 @@ def _is_secret(path: KeyPath, value: Value, document: Document, secrets: Sequenc
     return isinstance(value, str | int) and _names_secret(path, document.data) and not _is_harmless(path, value)
 
 
-_COUNTS = re.compile(r"(?i)tokens|(count|limit|usage|ms|seconds)$")
+_COUNTS = late(r"(?i)tokens|(count|limit|usage|ms|seconds)$")
 
 
 def _is_harmless(path: KeyPath, value: Value) -> bool:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Literal, NamedTuple
 
 from toolsync.errors import ProfileError
+from toolsync.pattern import late
 
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+NAME = late(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 """What a profile may be called: its name stands in command lines of several shells."""
 
 _SIMPLE = (
@@ -15,7 +15,7 @@ _SIMPLE = (
     r"|command:[^\r\n\u0000]*[^\s\u0000][^\r\n\u0000]*"
 )
 _PATH = r"(~[/\\]|/|[A-Za-z]:[/\\]|\\\\)[^#\r\n\u0000]*[^#\s\u0000]"
-REFERENCE = re.compile(rf"({_SIMPLE}|age:{_PATH}(#({_SIMPLE}))?)")
+REFERENCE = late(rf"({_SIMPLE}|age:{_PATH}(#({_SIMPLE}))?)")
 """What a key reference looks like; a key pasted in its place does not."""
 PREFIXES = ("keyring:", "env:", "command:", "systemd:", "age:")
 """How it begins; what begins so and is none is a mistake."""

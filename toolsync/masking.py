@@ -7,10 +7,12 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
+from toolsync.pattern import late
+
 _SHORTEST_MASKED = 7
 """A shorter key (`ollama`, `none`) is no secret worth the words that masking it would destroy."""
 
-_ONE_WORD = re.compile(r"[^\s\"'${][^\s\"']*")
+_ONE_WORD = late(r"[^\s\"'${][^\s\"']*")
 """What a key looks like; a piece of a settings file around a key, or a reference to one, is no word to take out."""
 
 _known: set[str] = set()
@@ -104,7 +106,7 @@ def on_one_line(text: str, *, limit: int = 2000) -> str:
     return printable(text, limit=limit).replace("\n", "�").replace("\t", " ")
 
 
-_SECRET_NAME = re.compile(
+_SECRET_NAME = late(
     r"(?i)(api_?key|apikey|(^|[_.-])key$|token|secret|passw|credential|bearer|auth(orization)?$|headers?$)"
 )
 
@@ -114,7 +116,7 @@ def looks_secret(name: str) -> bool:
     return bool(_SECRET_NAME.search(name))
 
 
-_KEY_SHAPE = re.compile(
+_KEY_SHAPE = late(
     r"(?<![A-Za-z0-9])(?:"
     r"(?:(?:sk|pk|rk|gsk|csk|hf|fw|r8|xai|nvapi|pplx|npm|gh[pousr]|github_pat|tgp_v1|xapp|xox[abeprs]|glpat|tvly)[-_]"
     r"|AIza|AKIA|eyJ)(?=\S*\d)[A-Za-z0-9_.-]{16,}"
@@ -134,8 +136,8 @@ def mask_key_shapes(text: str) -> str:
     return _KEY_SHAPE.sub("***", text)
 
 
-_LONG_WORD = re.compile(r"[A-Za-z0-9_~+=-]{12,}")
-_NAME = re.compile(r"(?:[^A-Za-z0-9]|[A-Z]{0,99}[a-z]{2,}|[A-Z]{2,}|[0-9]{1,4}+(?![A-Za-z0-9]))*+")
+_LONG_WORD = late(r"[A-Za-z0-9_~+=-]{12,}")
+_NAME = late(r"(?:[^A-Za-z0-9]|[A-Z]{0,99}[a-z]{2,}|[A-Z]{2,}|[0-9]{1,4}+(?![A-Za-z0-9]))*+")
 """Words and `CamelCase`, and short numbers that no letter follows: what people call things."""
 
 
@@ -144,7 +146,7 @@ def mask_strange_words(text: str) -> str:
     return _LONG_WORD.sub(lambda word: word[0] if _NAME.fullmatch(word[0]) else "***", text)
 
 
-_CREDENTIALS = re.compile(
+_CREDENTIALS = late(
     r"""(?ix)
     (?P<kept>
         \b(?:bearer|basic)\s+(?=\S*\d)                                      # a header's value
@@ -162,8 +164,8 @@ def mask_credentials(text: str) -> str:
     return _CREDENTIALS.sub(_unless_reference, text)
 
 
-_SETTING = re.compile(r"""(?<![\w.-])([\w.-]{1,99})["']?\s*[:=]\s*(["']?\$?\{[\w:\s]*\}|\[\s*\]|["']?[^\s"',}\]]*)""")
-_NO_SECRET = re.compile(r"|true|false|null|[{\[]\s*[}\]]|[+-]?[0-9._]+")
+_SETTING = late(r"""(?<![\w.-])([\w.-]{1,99})["']?\s*[:=]\s*(["']?\$?\{[\w:\s]*\}|\[\s*\]|["']?[^\s"',}\]]*)""")
+_NO_SECRET = late(r"|true|false|null|[{\[]\s*[}\]]|[+-]?[0-9._]+")
 
 
 def holds_secret_setting(text: str) -> bool:
@@ -179,7 +181,7 @@ def _unless_reference(match: re.Match[str]) -> str:
     return match[0] if is_open else f"{match['kept']}***"
 
 
-_REFERENCE = re.compile(r"\$\{?[A-Z_][A-Z0-9_]*\}?|\{(env|file):[^}]*\}|\$\{\{ *secrets\.[A-Za-z0-9_]+ *\}\}")
+_REFERENCE = late(r"\$\{?[A-Z_][A-Z0-9_]*\}?|\{(env|file):[^}]*\}|\$\{\{ *secrets\.[A-Za-z0-9_]+ *\}\}")
 
 
 def is_reference(text: str) -> bool:

@@ -11,6 +11,7 @@ from typing import Literal
 
 from toolsync.errors import TemplateError
 from toolsync.masking import on_one_line, printable
+from toolsync.pattern import late
 from toolsync.value import frozen
 
 Platform = Literal["linux", "darwin", "win32"]
@@ -45,13 +46,13 @@ class Places:
         return {"project": str(self.project), "repository": str(self.repository or "")}
 
 
-_VARIABLE = re.compile(
+_VARIABLE = late(
     r"^~(?=[/\\]|$)|<(?P<place>project|repository|root)>|\$(?:(?P<bare>[A-Za-z_]\w*)|\{(?P<braced>[A-Za-z_]\w*)\})",
     re.ASCII,
 )
-_BRACES = re.compile(r"\{([^{}$]*,[^{}]*)\}")
+_BRACES = late(r"\{([^{}$]*,[^{}]*)\}")
 
-_STARTS = re.compile(r"[~/\\$<]|[A-Za-z]:|\{[^{}$]*,")
+_STARTS = late(r"[~/\\$<]|[A-Za-z]:|\{[^{}$]*,")
 """How a path can begin that will be absolute."""
 
 _MOST_CANDIDATES = 64

@@ -10,6 +10,7 @@ from typing import Any
 
 from toolsync import resources
 from toolsync.causes import Language, named, unspaced
+from toolsync.pattern import late
 from toolsync.value import frozen
 
 
@@ -124,7 +125,7 @@ def rows() -> Mapping[str, Mapping[Language, str]]:
 _OTHERS = "reported"
 _TITLED, _REMEDIED = "titled", "remedied"
 """Of a cause, whose sentences are in files of their own."""
-_PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
+_PLACEHOLDER = late(r"\{([a-z_]+)\}")
 
 
 @cache

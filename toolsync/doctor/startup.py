@@ -10,6 +10,7 @@ from typing import Literal
 from toolsync import disk
 from toolsync.errors import FileError
 from toolsync.paths import Places
+from toolsync.pattern import late
 from toolsync.value import frozen
 
 Kind = Literal["shell", "desktop", "folder"]
@@ -96,9 +97,9 @@ def _all(folder: Path, pattern: str) -> list[Path]:
 
 # What each kind of file says; every function gives line, name, and whether the value is empty.
 
-_EXPORT = re.compile(r"^[ \t]*(?:export|(?:declare|typeset)[ \t]+-\w*x\w*)[ \t]+(?P<words>.*)$")
-_ASSIGNED = re.compile(r"""^[ \t]*([A-Za-z_]\w*)=("[^"]*"|'[^']*'|[^\s;#"']*)[ \t]*(?:[;#].*)?$""")
-_WORD = re.compile(r"""([A-Za-z_]\w*)=("[^"]*"|'[^']*'|[^\s;&|]*)|([A-Za-z_]\w*)(?=[\s;]|$)|[;&|#].*""")
+_EXPORT = late(r"^[ \t]*(?:export|(?:declare|typeset)[ \t]+-\w*x\w*)[ \t]+(?P<words>.*)$")
+_ASSIGNED = late(r"""^[ \t]*([A-Za-z_]\w*)=("[^"]*"|'[^']*'|[^\s;#"']*)[ \t]*(?:[;#].*)?$""")
+_WORD = late(r"""([A-Za-z_]\w*)=("[^"]*"|'[^']*'|[^\s;&|]*)|([A-Za-z_]\w*)(?=[\s;]|$)|[;&|#].*""")
 
 
 def exports(text: str) -> Found:
@@ -138,7 +139,7 @@ def assignments(text: str) -> Found:
             yield number, match[1], match[2].strip().strip("\"'") == ""
 
 
-_SET = re.compile(r"^[ \t]*set[ \t]+(?P<options>(?:-[-\w]+[ \t]+)+)(?P<name>[A-Za-z_]\w*)(?P<value>.*)$")
+_SET = late(r"^[ \t]*set[ \t]+(?P<options>(?:-[-\w]+[ \t]+)+)(?P<name>[A-Za-z_]\w*)(?P<value>.*)$")
 
 
 def fish_sets(text: str) -> Found:

@@ -13,6 +13,7 @@ from functools import cached_property
 from toolsync.document.data import Value
 from toolsync.document.json_scan import DEEPEST
 from toolsync.document.json_written import Written, number
+from toolsync.pattern import late
 from toolsync.value import frozen
 
 
@@ -80,7 +81,7 @@ def written(value: Value) -> Written:
         raise ValueError(str(error)) from error
 
 
-_BLANK = re.compile(r"[ \t\r\n]*\Z")
+_BLANK = late(r"[ \t\r\n]*\Z")
 
 
 def _parsed(plain: str, *, is_shallow: bool = False) -> Written:
@@ -117,9 +118,9 @@ def _refused(value: object) -> None:
     raise ValueError(f"JSON cannot hold a {type(value).__name__} here")
 
 
-_COMMENT_OPENING = re.compile(r"/[/*]")
-_LINE_END = re.compile(r"[\r\n]|\Z")
-_LAST_COMMA = re.compile(r",[ \t\r\n]*[}\]]")
+_COMMENT_OPENING = late(r"/[/*]")
+_LINE_END = late(r"[\r\n]|\Z")
+_LAST_COMMA = late(r",[ \t\r\n]*[}\]]")
 
 
 def _without_comments(text: str) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections import deque
 from collections.abc import Iterator, Sequence
 
 from toolsync.document.json_scan import Entry, Node
 from toolsync.document.json_write import Style
+from toolsync.pattern import late
 
-_BREAK = re.compile(r"\r\n|\n|\r")
+_BREAK = late(r"\r\n|\n|\r")
 _BLANK = " \t"
 _COLONS = {":", ": ", " : ", " :"}
 

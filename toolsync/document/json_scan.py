@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from toolsync.pattern import late
 from toolsync.value import frozen
 
 DEEPEST = 900
@@ -107,11 +108,11 @@ def comments(text: str, start: int = 0, end: int | None = None) -> Iterator[Span
 
 _STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _NOTE = r"//[^\r\n]*+|/\*.*?\*/"
-_GAP = re.compile(rf"[ \t\r\n]*+(?:(?:{_NOTE})[ \t\r\n]*+)*+", re.DOTALL)
-_SCALAR = re.compile(rf"{_STRING}|[^ \t\r\n,:\[\]{{}}\"/]++", re.DOTALL)
-_COMMENT = re.compile(_NOTE, re.DOTALL)
-_UP_TO_COMMENT = re.compile(rf'[^"/]*+(?:{_STRING}[^"/]*+)*+', re.DOTALL)
-_UP_TO_BRACKET = re.compile(rf'[^"/{{}}\[\]]*+(?:(?:{_STRING}|{_NOTE})[^"/{{}}\[\]]*+)*+', re.DOTALL)
+_GAP = late(rf"[ \t\r\n]*+(?:(?:{_NOTE})[ \t\r\n]*+)*+", re.DOTALL)
+_SCALAR = late(rf"{_STRING}|[^ \t\r\n,:\[\]{{}}\"/]++", re.DOTALL)
+_COMMENT = late(_NOTE, re.DOTALL)
+_UP_TO_COMMENT = late(rf'[^"/]*+(?:{_STRING}[^"/]*+)*+', re.DOTALL)
+_UP_TO_BRACKET = late(rf'[^"/{{}}\[\]]*+(?:(?:{_STRING}|{_NOTE})[^"/{{}}\[\]]*+)*+', re.DOTALL)
 _QUICK = json.JSONDecoder(object_pairs_hook=len, parse_int=str, parse_float=str)  # nothing is kept: half the time
 
 

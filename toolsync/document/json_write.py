@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 
 from toolsync.document.base import Source
 from toolsync.document.data import Value
+from toolsync.pattern import late
 from toolsync.value import frozen
 
 
@@ -64,7 +64,7 @@ def quoted(text: object) -> str:
     return _AWKWARD.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(text, ensure_ascii=False))
 
 
-_AWKWARD = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff]")
+_AWKWARD = late("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff]")
 """DEL and C1 controls, JavaScript's line ends, half surrogates (no UTF-8 for them), the byte-order mark."""
 
 

@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 
 from toolsync.errors import TemplateError
+from toolsync.pattern import late
 from toolsync.value import frozen
 
 
@@ -20,8 +21,8 @@ class Item:
 Step = str | int | Item
 KeyPath = tuple[Step, ...]
 
-_BARE = re.compile(r"[A-Za-z0-9_<>|?$-]+")
-_TOKEN = re.compile(
+_BARE = late(r"[A-Za-z0-9_<>|?$-]+")
+_TOKEN = late(
     r"""
     (?P<dot>\.)?
     (?: (?P<bare>[A-Za-z0-9_<>|?$-]+)
@@ -31,8 +32,8 @@ _TOKEN = re.compile(
     )""",
     re.VERBOSE,
 )
-_PLAIN_KEY = re.compile(r"[^]=\"]+")
-_PLAIN_VALUE = re.compile(r"(?:[^]\"][^]]*)?")
+_PLAIN_KEY = late(r"[^]=\"]+")
+_PLAIN_VALUE = late(r"(?:[^]\"][^]]*)?")
 
 
 @lru_cache(4096)  # a trace asks for the same few hundred again and again

@@ -12,6 +12,7 @@ from toolsync.document.data import Value
 from toolsync.document.keypath import spell
 from toolsync.errors import DocumentError
 from toolsync.masking import printable
+from toolsync.pattern import late
 
 MAX_DEPTH = 200
 """Deeper nesting is refused: no settings file has it, and recursion over parsed data would not survive it."""
@@ -98,7 +99,7 @@ def _too_deep(body: str) -> DocumentError:
     )
 
 
-_TOKEN = re.compile(
+_TOKEN = late(
     r'''"""(?:[^"\\]++|\\.|"(?!""))*"{3,5}|\'\'\'(?:[^']++|'(?!\'\'))*'{3,5}|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+'|#[^\n]*+|[][{}]''',
     re.DOTALL,
 )

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Literal
 
 from toolsync.document.toml_scan import Comment, Header, Line, Node, Pair, Place, Statement, scan
+from toolsync.pattern import late
 
 Kind = Literal["section", "dotted", "implicit"]
 """How a table outside of values is there: by its own header (the root too), by dotted keys, by its sub-tables only."""
 
-_WORD = re.compile(r"[^\W_]+")
+_WORD = late(r"[^\W_]+")
 _MARKERS = (
-    ("end", {"end", "stop"}, re.compile(r"#.*<<<.*|#\s*</[^<>]+>|#\s*endregion\b.*|#.*}}}")),
-    ("begin", {"begin", "start"}, re.compile(r"#.*>>>.*|#\s*<[^<>]+>|#\s*region\b.*|#.*{{{\d?")),
+    ("end", {"end", "stop"}, late(r"#.*<<<.*|#\s*</[^<>]+>|#\s*endregion\b.*|#.*}}}")),
+    ("begin", {"begin", "start"}, late(r"#.*>>>.*|#\s*<[^<>]+>|#\s*region\b.*|#.*{{{\d?")),
 )
 """A block's ends as tools and editors write them: `BEGIN x`, `x: start`, `>>> x >>>`, `<x>`, `region x`, `x {{{`."""
 

@@ -10,6 +10,7 @@ from typing import Literal
 
 import tomli
 
+from toolsync.pattern import late
 from toolsync.value import frozen
 
 Place = tuple[str | int, ...]
@@ -101,14 +102,14 @@ class Pair(Line):
 
 Statement = Header | Pair
 
-_BLANKS = re.compile(r"[ \t]*")
-_REST = re.compile(r"[ \t]*(?:#[^\n]*)?(?:\r?\n)?")
-_TRIVIA = re.compile(r"(?:[ \t\r\n]++|#[^\n]*+)*+")
-_PART = re.compile(r"""[A-Za-z0-9_-]+|"(?:[^"\\]|\\.)*+"|'[^']*'""")
-_DOT = re.compile(r"[ \t]*\.[ \t]*")
-_EQUALS = re.compile(r"[ \t]*=[ \t]*")
+_BLANKS = late(r"[ \t]*")
+_REST = late(r"[ \t]*(?:#[^\n]*)?(?:\r?\n)?")
+_TRIVIA = late(r"(?:[ \t\r\n]++|#[^\n]*+)*+")
+_PART = late(r"""[A-Za-z0-9_-]+|"(?:[^"\\]|\\.)*+"|'[^']*'""")
+_DOT = late(r"[ \t]*\.[ \t]*")
+_EQUALS = late(r"[ \t]*=[ \t]*")
 # Greedy, not possessive, around look-aheads: early 3.11 (Debian 12's) matches those wrongly (python/cpython#100061).
-_SCALAR = re.compile(
+_SCALAR = late(
     r'''"""(?:[^"\\]++|\\.|"(?!""))*"{3,5}'''
     r"""|'''(?:[^']++|'(?!''))*'{3,5}"""
     r"""|"(?:[^"\\]++|\\.)*+"|'[^']*'"""

@@ -9,11 +9,12 @@ from collections.abc import Mapping, Sequence
 from toolsync.document.data import Value
 from toolsync.document.splice import Splice
 from toolsync.document.toml_scan import Member, Node
+from toolsync.pattern import late
 
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
-_PLAIN = re.compile(r"[ !#-\[\]-~]*")
+_BARE = late(r"[A-Za-z0-9_-]+")
+_PLAIN = late(r"[ !#-\[\]-~]*")
 """Text that TOML and JSON spell the same way."""
-_LINE_REST = re.compile(r"[ \t]*(?:#[^\n]*)?\r?\n")
+_LINE_REST = late(r"[ \t]*(?:#[^\n]*)?\r?\n")
 
 
 def spelled(value: Value) -> str:

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from toolsync import disk
+from toolsync.pattern import late
 
 # https://www.chezmoi.io/reference/source-state-attributes/ (those of regular files and folders). `encrypted_` is left
 # out, for such a copy gives nothing away; so is `.tmpl`, which `re-add` does not write to.
-_ATTRIBUTES = re.compile(r"^((create|modify|external|exact|private|readonly|empty|executable|remove)_)*")
+_ATTRIBUTES = late(r"^((create|modify|external|exact|private|readonly|empty|executable|remove)_)*")
 
 
 def source(real: Path, home: Path, environ: Mapping[str, str]) -> Path | None:

@@ -10,13 +10,14 @@ from toolsync.document import Value
 from toolsync.errors import MissingFactError, TemplateError
 from toolsync.facts import TYPES, WAYS, Facts
 from toolsync.overlay.model import ABSENT, UNSET, Want
+from toolsync.pattern import late
 from toolsync.profile.wording import close
 
 NOW = "now"
 """The time of writing, as the tool spells it."""
 
 _ABSENT = "absent"
-_PLACEHOLDER = re.compile(r"<([a-z][a-z_]*)(\?|\|[^>]*)?>")
+_PLACEHOLDER = late(r"<([a-z][a-z_]*)(\?|\|[^>]*)?>")
 _KEYS = frozenset({*(f"key_{way}" for way in WAYS), "key_ref", "key_variable"})
 _HEADERS = frozenset({"headers", "headers_lines"})
 _KNOWN = frozenset(TYPES) | _KEYS

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from toolsync.document import Value
 from toolsync.errors import SecretError, TemplateError, UsageError
 from toolsync.facts import Fact, Facts
+from toolsync.pattern import late
 from toolsync.profile import Profile
 from toolsync.secret.helper import Shell, helper_command, line
 from toolsync.secret.vault import Entry
@@ -114,8 +114,8 @@ def _no_key(way: str) -> Callable[[], Any]:
     return refuse
 
 
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_PLACEHOLDER = re.compile(r"<([a-z_]+)>")
+_VARIABLE = late(r"[A-Za-z_][A-Za-z0-9_]*")
+_PLACEHOLDER = late(r"<([a-z_]+)>")
 
 
 def _spelled(spelling: Value, raw: Mapping[str, Callable[[], Any]]) -> Value:

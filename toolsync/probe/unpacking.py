@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
+from toolsync.pattern import late
+
 if TYPE_CHECKING:
     import httpx
 
@@ -88,7 +90,7 @@ class _Foreign:
         return raw, len(raw) > limit
 
 
-_PLAIN = re.compile(rb"\s*(\{\s*[\"}]|\[\s*[\[{\"\]]|data:|event:|<!doctype|<html)", re.IGNORECASE)
+_PLAIN = late(rb"\s*(\{\s*[\"}]|\[\s*[\[{\"\]]|data:|event:|<!doctype|<html)", re.IGNORECASE)
 """How JSON, a stream and a page begin, and nothing that is packed."""
 
 _LAYERS: Mapping[str, Callable[[], _Layer | _Foreign]] = {

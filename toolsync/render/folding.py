@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from toolsync.pattern import late
+
 _WIDE = "\u1100-\u115f\u2e80-\uff60"
 """Scripts without spaces, in which a line may end after every character."""
 _OPENING, _CLOSING = "（《「『【", "、。，；：？！）》」』】"  # noqa: RUF001  Chinese has its own
 """What ends no line, and what begins none."""
 _WORD = rf"\s*[{_OPENING}]*(?:[^\s`{_WIDE}]*`[^`\n]*`[^\s`{_WIDE}]*|[{_WIDE}]|[^\s{_WIDE}]+)[{_CLOSING}]*"
 """Compiled where it is needed: that takes as long as the interpreter does to start."""
-_PART = re.compile(r"[^/,]*[/,]*")
+_PART = late(r"[^/,]*[/,]*")
 _NARROWEST = 6
 """Columns that are narrower are not worth reading."""
 

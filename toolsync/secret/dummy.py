@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
+from toolsync.pattern import late
 
-_DUMMY = re.compile(
+_DUMMY = late(
     r"""(?ix)
     (sk-)? ( x{3,} | 0{4,} | (\d)\3{5,} | no-?key(-required)? )
   | (sk-)? (none|null|undefined|empty|dummy|noop|no-op|fake|placeholder) ([-_]?key)?

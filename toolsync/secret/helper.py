@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import stat
 import sys
@@ -13,6 +12,7 @@ from typing import Literal
 
 from toolsync.disk import shown
 from toolsync.errors import UsageError
+from toolsync.pattern import late
 from toolsync.profile import NAME
 from toolsync.value import frozen
 
@@ -49,8 +49,8 @@ def line(argv: Sequence[str], shell: Shell) -> str:
     return shlex.join(argv) if shell == "sh" else " ".join(_cmd_word(word) for word in argv)
 
 
-_PLAIN = re.compile(r"[A-Za-z0-9_.:/\\+-]+")
-_UNSPEAKABLE = re.compile(r'["%\r\n\0]')
+_PLAIN = late(r"[A-Za-z0-9_.:/\\+-]+")
+_UNSPEAKABLE = late(r'["%\r\n\0]')
 
 
 def _cmd_word(word: str) -> str:

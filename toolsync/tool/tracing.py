@@ -13,6 +13,7 @@ from toolsync.document.keypath import parse as parse_path
 from toolsync.document.keypath import spell
 from toolsync.errors import TemplateError
 from toolsync.overlay import is_plain, variables
+from toolsync.pattern import late
 from toolsync.tool.model import FileRow, Layer, Reader, Slot
 
 
@@ -123,7 +124,7 @@ def slot(text: str) -> Slot:
     return Slot("path", path, pattern if tilde else None)
 
 
-_UNLESS = re.compile(r" unless <([a-z_]+)>$")
+_UNLESS = late(r" unless <([a-z_]+)>$")
 
 
 def _groups(pattern: str) -> int | None:

@@ -11,6 +11,7 @@ from toolsync.document import MISSING, Item, KeyPath, Value
 from toolsync.document import data as _data
 from toolsync.document.keypath import Step, spell
 from toolsync.document.keypath import parse as parse_path
+from toolsync.pattern import late
 from toolsync.tool import Layer, Reader, Slot
 from toolsync.value import frozen
 
@@ -53,7 +54,7 @@ class Answer:
     path: KeyPath = ()
 
 
-_QUESTION = re.compile(r"<([a-z_]+)>")
+_QUESTION = late(r"<([a-z_]+)>")
 
 
 def answers(reader: Reader, trees: Sequence[Tree], environ: Mapping[str, str]) -> dict[str, Answer]:

@@ -11,6 +11,7 @@ from toolsync.doctor.look import Look
 from toolsync.doctor.model import Certainty, Finding
 from toolsync.doctor.references import stray
 from toolsync.errors import ProfileError
+from toolsync.pattern import late
 from toolsync.sentence import Text, reported, say
 
 
@@ -44,9 +45,9 @@ def _is_tolerated(look: Look, url: str) -> bool:
     return not bare[-1:].isspace() and not bare.endswith("/")
 
 
-_ENDPOINT = re.compile(r"(?i)/(chat/completions|completions|responses|messages|embeddings|models)/?$")
-_DOUBLED = re.compile(r"(?i)/(v\d+)/\1(?=/|$)")
-_TWO_VERSIONS = re.compile(r"(?i)/v\d+/v\d+(?=/|$)")
+_ENDPOINT = late(r"(?i)/(chat/completions|completions|responses|messages|embeddings|models)/?$")
+_DOUBLED = late(r"(?i)/(v\d+)/\1(?=/|$)")
+_TWO_VERSIONS = late(r"(?i)/v\d+/v\d+(?=/|$)")
 
 
 def _shape(look: Look) -> Iterator[Finding]:

@@ -14,6 +14,7 @@ from toolsync.doctor.references import GAP, stray, variable
 from toolsync.document import data as _data
 from toolsync.errors import KeyringLockedError, NoKeyringError
 from toolsync.masking import Secret
+from toolsync.pattern import late
 from toolsync.secret.dummy import is_dummy
 from toolsync.sentence import Text, reported, say
 from toolsync.trace.credential import CREDENTIALS
@@ -186,7 +187,7 @@ def _not_a_key(value: str) -> Judged:
         yield "key_not_a_key", say("odd_character", character=name, code=f"U+{ord(odd):04X}"), "sure"
 
 
-_ASSIGNMENT = re.compile(
+_ASSIGNMENT = late(
     r"(?:export\s+|set\s+|\$env:)[A-Za-z_]\w*\s*=\s*\S|[A-Z][A-Z0-9_]*(?:KEY|TOKEN|SECRET)[A-Z0-9_]*\s*=\s*[^=\s]"
 )
 
