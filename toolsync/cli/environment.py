@@ -21,7 +21,8 @@ from toolsync.render import screen
 from toolsync.result import Message
 
 if TYPE_CHECKING:
-    from toolsync.commands.environment.variables import Environment, Variable
+    from toolsync.commands.environment.export import Environment
+    from toolsync.commands.environment.variables import Variable
     from toolsync.session import Session
     from toolsync.shell import Dialect
 
@@ -69,7 +70,7 @@ def env(
     For a shell to take in (`eval "$(toolsync env)"`), or for a file. Where one program is to have them,
     `toolsync exec -- PROGRAM` needs no lines.
     """
-    from toolsync.commands.environment.variables import environment
+    from toolsync.commands.environment.export import environment
     from toolsync.shell import DIALECTS, dialect_of, script
 
     dialect = DIALECTS[_spoken(shell, tuple(DIALECTS), dialect_of)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from toolsync import registry
-from toolsync.commands.environment.variables import by_variable
+from toolsync.commands.environment.reach import by_variable
 from toolsync.commands.keys.holders import Holders
 from toolsync.doctor.checks import saying
 from toolsync.doctor.command import Words

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from toolsync import disk, registry
 from toolsync import memory as memories
-from toolsync.commands.environment.variables import by_itself, on_path, profile_for, takes
+from toolsync.commands.environment.belonging import on_path, profile_for
+from toolsync.commands.environment.reach import by_itself, takes
 from toolsync.errors import ProfileError, ToolsyncError, UsageError
 from toolsync.planning.fitting import remembered_tools
 from toolsync.session import Session
