@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field, fields, replace
+from threading import Barrier, Thread
 
 import pytest
 
@@ -61,3 +62,72 @@ def test_that_nobody_sets_a_field_is_seen_to_by_the_checker_of_types() -> None:
     point = Point(1)
     point.x = 2  # type: ignore[misc]  # unused, and so an error there, if it were allowed
     assert point.x == 2
+
+
+def test_fields_are_known_before_there_is_an_instance() -> None:
+    @frozen
+    class Above:
+        one: int
+
+    @frozen
+    class Below(Above):
+        other: int = 2
+
+    class Own(Below):
+        pass
+
+    assert [each.name for each in fields(Own)] == ["one", "other"]
+    assert Own(1).other == 2
+
+
+def test_a_default_is_made_anew_for_each_instance() -> None:
+    @frozen
+    class Listed:
+        rows: list[int] = field(default_factory=list)
+
+    first, second = Listed(), Listed()
+    first.rows.append(1)
+    assert second.rows == []
+
+
+def test_what_a_constructor_lacks_is_said_with_its_name() -> None:
+    @frozen
+    class Pair:
+        one: int
+        other: int
+
+    for _ in range(2):
+        with pytest.raises(TypeError, match=r"Pair\.__init__\(\) missing 1 required positional argument: 'other'"):
+            Pair(1)  # type: ignore[call-arg]
+
+
+def test_instances_can_be_taken_apart_by_position() -> None:
+    @frozen
+    class Pair:
+        one: int
+        other: int
+
+    match Pair(1, 2):
+        case Pair(one, other):
+            assert (one, other) == (1, 2)
+
+
+def test_several_threads_may_make_the_first_instance() -> None:
+    @frozen
+    class Pair:
+        one: int
+        other: list[int] = field(default_factory=list)
+
+    barrier = Barrier(8)
+    made: list[Pair] = []
+
+    def make() -> None:
+        barrier.wait(10)
+        made.append(Pair(1))
+
+    threads = [Thread(target=make) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(10)
+    assert made == [Pair(1)] * 8

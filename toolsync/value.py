@@ -1,11 +1,13 @@
 """What values are: dataclasses that nobody changes.
 
 `dataclass(frozen=True)` writes six methods of each class as text and compiles them, at every start of the program: of a
-hundred classes, that takes as long as six starts of the interpreter. Only the constructor needs it; the rest is shared.
+hundred classes, that takes as long as six starts of the interpreter. Only the constructor needs it, and of most classes
+a run makes no instance: so it is made with the first one. The rest is shared.
 """
 
 from __future__ import annotations
 
+from _thread import RLock
 from dataclasses import dataclass, field, fields
 from operator import attrgetter
 from typing import Any, TypeVar, dataclass_transform
@@ -17,14 +19,53 @@ T = TypeVar("T")
 def frozen(cls: type[T]) -> type[T]:
     """A dataclass whose instances are equal, hashed and shown by their fields; that nobody sets one, mypy sees to.
 
-    `replace`, `fields` and `field` do with it what they do with any dataclass.
+    `replace`, `fields` and `field` do with it what they do with any dataclass. What `field` says of a default is read
+    on instances only.
     """
-    made: Any = dataclass(eq=False, repr=False)(cls)
-    compared = attrgetter("__class__", *(one.name for one in fields(made) if one.compare))
-    own = {"_compared": compared, **{name: method for name, method in _SHARED.items() if name not in cls.__dict__}}
-    for name, attribute in own.items():
-        setattr(made, name, attribute)
+    own: dict[str, Any] = {name: method for name, method in _SHARED.items() if name not in cls.__dict__}
+    for name, attribute in (own | {_FIELDS: _Fields(cls), "__init__": _first(cls)}).items():
+        setattr(cls, name, attribute)
     return cls
+
+
+def _first(cls: Any) -> Any:
+    """The constructor until there is an instance."""
+
+    def __init__(self: Any, *args: Any, **named: Any) -> None:  # noqa: N807  it stands for the class's own
+        _complete(cls)
+        cls.__init__(self, *args, **named)
+
+    return __init__
+
+
+class _Fields:
+    """What `fields` and the classes below ask for, until it is known."""
+
+    def __init__(self, cls: type) -> None:
+        self._cls = cls
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        _complete(self._cls)
+        return self._cls.__dict__[_FIELDS]
+
+
+def _complete(cls: Any) -> None:
+    """Make the class the dataclass that it is, as `dataclass` makes its like; last its constructor, for threads."""
+    with _LOCK:
+        if not isinstance(cls.__dict__[_FIELDS], _Fields):
+            return  # another thread was quicker
+        own = {name: held for name, held in cls.__dict__.items() if name not in _NOT_WRITTEN}
+        like: Any = type(cls)(cls.__name__, cls.__bases__, own)
+        like.__qualname__ = cls.__qualname__  # it stands in errors of the constructor
+        like = dataclass(eq=False, repr=False)(like)
+        for one in fields(like):
+            if one.name in like.__dict__:
+                setattr(cls, one.name, like.__dict__[one.name])
+            elif one.name in cls.__dict__:
+                delattr(cls, one.name)  # a default that is made anew for each instance
+        cls._compared = attrgetter("__class__", *(one.name for one in fields(like) if one.compare))
+        for name in ("__match_args__", "__dataclass_params__", _FIELDS, "__init__"):
+            setattr(cls, name, getattr(like, name))
 
 
 def _is_equal(one: Any, other: Any) -> Any:
@@ -43,3 +84,7 @@ def _shown(one: Any) -> str:
 
 
 _SHARED = {"__eq__": _is_equal, "__hash__": _hash, "__repr__": _shown}
+_FIELDS = "__dataclass_fields__"
+_NOT_WRITTEN = frozenset({"__init__", "__dict__", "__weakref__", _FIELDS})
+"""What of a class its like must not have from it: what `dataclass` would leave as it is, and what a new class gets."""
+_LOCK = RLock()
