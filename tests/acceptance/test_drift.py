@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.acceptance.machine import ADDRESS, Machine
+from tests.acceptance.machine import ADDRESS, Machine, Ran
+from tests.keys import invented
 
 CLAUDE, CODEX = ".claude/settings.json", ".codex/config.toml"
 
@@ -281,4 +283,56 @@ def test_an_active_profile_that_no_tool_is_set_to_is_said(two: Machine) -> None:
     assert "problem: profile 'third' is active, and no tool is set to it\n" in status.out
     assert "differs" not in status.out
     two.toolsync("use", "home")
+    assert two.toolsync("status").said == (0, "")
+
+
+def test_where_no_profile_is_active_none_is_said_to_be(two: Machine) -> None:
+    text = two.config.read_text(encoding="utf-8")
+    two.config.write_text(text.replace(text.splitlines()[0], ""), encoding="utf-8")
+    status = two.toolsync("status")
+    told = [line for line in status.out.splitlines() if line.startswith("problem: ")]
+    assert (status.code, len(told), told[0].endswith("no profile is active")) == (1, 1, True), status.out
+
+
+# Tools that ask for a key, and lead elsewhere than the profile
+
+
+MOVED = (
+    "Claude Code asks for the key of 'work', and sends it to https://gateway.example/api, where the profile does not "
+    "lead any more\n    `toolsync apply -p work --tool claude-code` sets it anew.\n"
+)
+
+
+def test_a_key_that_would_go_to_the_gateway_from_before_is_said(two: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert MOVED not in _key_set(two, monkeypatch, invented("first")).out
+    edited = two.toolsync("profile", "edit", "work", "--set", "base_url=https://new.example/api")
+    assert f"warning: {MOVED}" in edited.out
+    assert f"warning: {MOVED}" in _key_set(two, monkeypatch, invented("second")).out
+    two.environ["NEXT"] = invented("third")
+    ran = two.toolsync("key", "rotate", "work", "--from", "env:NEXT", "--yes", "--no-ping")
+    assert (ran.code, f"problem: {MOVED}" in ran.out, "once what is named above is mended" in ran.out) == (
+        1,
+        True,
+        True,
+    )
+    del two.environ["NEXT"]
+    assert two.toolsync("apply", "-p", "work", "--tool", "claude-code", "--yes", "--no-ping").code == 0
+    two.environ["NEXT"] = invented("fourth")
+    ran = two.toolsync("key", "rotate", "work", "--from", "env:NEXT", "--yes", "--no-ping")
+    assert (ran.code, "sends it to" in ran.out) == (0, False), ran.out
+
+
+def _key_set(machine: Machine, monkeypatch: pytest.MonkeyPatch, key: str) -> Ran:
+    monkeypatch.setattr("sys.stdin", io.StringIO(key))
+    return machine.toolsync("key", "set", "work", "--stdin")
+
+
+def test_no_profile_gets_a_name_by_which_another_gateways_tool_asks(two: Machine) -> None:
+    """Its key would go there; renamed there and back, nothing is in the way."""
+    assert two.toolsync("profile", "rename", "work", "aside").code == 0
+    before = two.config.read_bytes()
+    ran = two.toolsync("profile", "rename", "home", "work")
+    assert (ran.code, two.config.read_bytes() == before) == (2, True), ran.out
+    assert "Claude Code asks for the key of 'work', and sends it to https://gateway.example/api" in ran.err
+    assert two.toolsync("profile", "rename", "aside", "work").code == 0
     assert two.toolsync("status").said == (0, "")

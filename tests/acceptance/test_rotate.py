@@ -608,9 +608,20 @@ def test_forgetting_and_removing_leave_nothing_of_it(machine: Machine, rotate: R
     assert "is forgotten" in machine.toolsync("key", "forget", "--yes").out
     assert held(machine) == {"work": NEW}
     assert rotate(THIRD).code == 0
-    assert "the key that keyring:work has replaced is kept until 20" in machine.toolsync("key", "list").out
+    kept = machine.toolsync("key", "list").out
+    assert "the key that keyring:work has replaced is kept until 20" in kept
+    assert "`toolsync key rotate keyring:work --back` goes back to it" in kept
     assert machine.toolsync("key", "remove", "--yes").code == 0
     assert held(machine) == {}
+
+
+def test_no_way_back_is_named_that_there_is_not(machine: Machine, rotate: Rotate) -> None:
+    """Where no profile names the key any more, nothing could be rotated."""
+    assert rotate(NEW, "--no-ping").code == 0
+    machine.toolsync("profile", "remove", "work", "--yes")
+    kept = machine.toolsync("key", "list").out
+    assert ("--back" in kept, "\n    `toolsync key forget work` forgets it.\n" in kept) == (False, True)
+    assert machine.toolsync("key", "forget", "work", "--yes").code == 0
 
 
 @pytest.mark.usefixtures("switch")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,6 +15,7 @@ from toolsync.session import Session
 
 if TYPE_CHECKING:
     from toolsync.keyref import KeyRef
+    from toolsync.profile import Profile
 
 app = typer.Typer()
 key_app = help_app("The key in the system's keyring.")
@@ -61,7 +62,8 @@ def key_set(
     data = {"name": stored.name, "backend": stored.backend, "changed": stored.is_changed}
     text = f"keyring:{stored.name} is {state} in {stored.backend}."
     told = (Message("note", text, lost), *_unused(session, stored.name))
-    show(Result("key set", data, (*told, *_outdated(session, stored.name)) if stored.is_replaced else told))
+    after = _after(session, stored.name, is_replaced=stored.is_replaced) if stored.is_changed else ()
+    show(Result("key set", data, (*told, *after)))
 
 
 def _in_file(session: Session, profile: str | None) -> KeyRef | None:
@@ -73,12 +75,15 @@ def _in_file(session: Session, profile: str | None) -> KeyRef | None:
     return reference if reference.kind == "age" else None
 
 
-def _outdated(session: Session, name: str) -> Iterator[Message]:
-    """That files hold copies of the key that stood there before."""
+def _after(session: Session, name: str, *, is_replaced: bool) -> Iterator[Message]:
+    """That files hold copies of the key that stood there before; that tools would send the new one elsewhere."""
+    from toolsync.commands.keys.astray import led_astray
     from toolsync.commands.keys.holders import outdated
     from toolsync.keyref import KeyRef
 
-    yield from outdated(session, KeyRef("keyring", name))
+    reference = KeyRef("keyring", name)
+    yield from outdated(session, reference) if is_replaced else ()
+    yield from led_astray(session, reference)
 
 
 def _unused(session: Session, name: str) -> tuple[Message, ...]:
@@ -124,15 +129,18 @@ def key_list(json: Json = False) -> None:
         {"key": str(one.reference), "profiles": list(one.profiles), "stored": one.is_stored}
         for one in list_keys(vault, session.state, profiles)
     ]
-    show(Result("key list", {"backend": vault.backend if vault else "", "keys": keys}, tuple(_kept(session))))
+    show(Result("key list", {"backend": vault.backend if vault else "", "keys": keys}, tuple(_kept(session, profiles))))
 
 
-def _kept(session: Session) -> Iterator[Message]:
-    """The keys that others have replaced."""
+def _kept(session: Session, profiles: Collection[Profile]) -> Iterator[Message]:
+    """The keys that others have replaced; the way back is open where a profile still names the key."""
+    from toolsync.commands.keys.stored import named
     from toolsync.secret import former
 
+    in_use = {str(reference) for reference in named(profiles)}
     for name, one in former.noted(session.state).items():
-        way = f"`toolsync key rotate keyring:{name} --back` goes back to it, `toolsync key forget {name}` forgets it."
+        back = f"`toolsync key rotate keyring:{name} --back` goes back to it, "
+        way = f"{back if f'keyring:{name}' in in_use else ''}`toolsync key forget {name}` forgets it."
         yield Message("note", f"the key that keyring:{name} has replaced is kept until {one.until[:10]}", way)
 
 

@@ -114,7 +114,8 @@ def _check(session: Session, wish: Wish) -> None:
 
 def _inactive(whole: Against, memory: Memory, wish: Wish) -> Iterator[Message]:
     """That the active profile is the one of no tool, though others are applied: `use` alone writes nothing."""
-    if whole.asides and not wish.tools and not any(whole.of(tool) is whole.main for tool in remembered_tools(memory)):
+    is_idle = not any(whole.of(tool) is whole.main for tool in remembered_tools(memory))
+    if whole.active and whole.asides and not wish.tools and is_idle:
         text = f"profile '{whole.active}' is active, and no tool is set to it"
         yield Message("problem", text, "`toolsync apply` sets them to it.")
 

@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from unicodedata import category
 
+from toolsync.commands.keys.astray import led_astray
 from toolsync.commands.keys.holders import outdated
 from toolsync.errors import SecretError
 from toolsync.keyref import KeyRef
@@ -45,10 +46,12 @@ def set_in_file(session: Session, reference: KeyRef, typed: Callable[[], str]) -
     is_changed = before != key.reveal()
     if is_changed:
         age.shut(path, key, passphrase)
+    text = f"another passphrase opened {age.named(path)} until now, and opens it no more"
+    lost = [Message("warning", text, "What asks with that one gets no key.")] if is_there and before is None else []
     told = f"{age.named(path)} {'holds the key, shut with the passphrase' if is_changed else 'is unchanged'}."
     data = {"name": age.named(path), "backend": "a file of age's", "changed": is_changed}
-    stale = outdated(session, reference) if before is not None and is_changed else ()
-    return Result("key set", data, (Message("note", told), *stale))
+    stale = (*outdated(session, reference), *led_astray(session, reference)) if is_there and is_changed else ()
+    return Result("key set", data, (Message("note", told), *lost, *stale))
 
 
 def set_passphrase(session: Session, name: str, files: Sequence[Path], typed: Callable[[], str]) -> Result:

@@ -22,6 +22,7 @@ def messages(rotation: Rotation) -> Iterator[Message]:
     yield from _beside(rotation)
     yield from _deleted(rotation)
     yield from _foreign(rotation)
+    yield from rotation.astray
     if not rotation.asked:
         yield Message("warning", "no tool that uses this key is found here, so the gateway is not asked about it")
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from toolsync import memory as memories
 from toolsync import registry
+from toolsync.commands.keys.astray import led_astray
 from toolsync.commands.keys.holders import Holders, users
 from toolsync.commands.keys.stored import named, passphrase_files
 from toolsync.commands.keys.stray import Stray, strays, unreached
@@ -23,6 +24,7 @@ from toolsync.planning.guarding import stop_at_exposed
 from toolsync.planning.plans import Plan, Wish, plan_apply, plan_ping
 from toolsync.planning.tracing import Notice
 from toolsync.profile import KeyRef, Profile, Profiles
+from toolsync.result import Message
 from toolsync.secret import former
 from toolsync.secret.age import named as named_file
 from toolsync.secret.vault import Entry
@@ -65,6 +67,7 @@ class Rotation:
         asked: for each profile, the tools whose requests are tried.
         news: what a person should know of an earlier run.
         deleted: files, rows and entries that held a copy, and that somebody has deleted since: they stay so.
+        astray: tools that would send the new key to another gateway, for nothing here sets them anew.
     """
 
     session: Session
@@ -75,6 +78,7 @@ class Rotation:
     asked: tuple[Plan, ...]
     news: tuple[Notice, ...] = ()
     deleted: tuple[FilePlan, ...] = ()
+    astray: tuple[Message, ...] = ()
 
     @property
     def is_nothing(self) -> bool:
@@ -190,7 +194,9 @@ def _planned(session: Session, order: Order) -> Rotation:
     stop_at_exposed(fresh, files.files)
     stop_at_unwritable(files)
     asking = (_asking(fresh, one, reference, set_now.get(one.name, ())) for one in using)
-    return Rotation(fresh, change, old, using, files, tuple(filter(None, asking)), news, deleted)
+    written = {change.tool for file in files.everything for change in file.changes}
+    misled = (replace(one, level="problem") for one in led_astray(fresh, reference, written))
+    return Rotation(fresh, change, old, using, files, tuple(filter(None, asking)), news, deleted, tuple(misled))
 
 
 def _stop_at_strays(session: Session, found: Sequence[Stray], profiles: Profiles) -> None:

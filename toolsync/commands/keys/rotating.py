@@ -67,7 +67,7 @@ def execute(rotation: Rotation, *, ping: bool = True) -> Result:
         *_turn_messages(turn),
         *forgetting.tidied(session),
         *still_exposed(session, rotation.files.files),
-        *_farewell(rotation, turn, is_well=not (left.read or any(one.is_problem for one in after))),
+        *_farewell(rotation, turn, is_well=not (left.read or rotation.astray or any(one.is_problem for one in after))),
     )
     data = {
         **what,

@@ -49,10 +49,11 @@ class Sent:
         return {"program": self.called, "new_key": self.is_new, "status": self.status, "problem": self.text}
 
 
-class _Blind(World):
-    """A machine whose keyring no other process sees: what a helper prints says nothing."""
+class Blind(World):
+    """A machine on which no program is run for a key: none sees its keyring, or the key is of no interest."""
 
     def printed(self, command: Command, environ: Mapping[str, str]) -> Printed:
+        """Nothing."""
         del command, environ
         return Printed()
 
@@ -68,7 +69,7 @@ def sent(session: Session, profile: Profile, tools: Sequence[Tool], key: Secret,
         ping: whether the gateway is asked as they would ask it, once for each address, dialect and model.
     """
     is_blind = isinstance(session.open_vault(), MemoryVault)
-    world = (_Blind if is_blind else World)(session, profile, session.profiles().profiles)
+    world = (Blind if is_blind else World)(session, profile, session.profiles().profiles)
     others = frozenset(_keys_of_others(session, profile))
     ours = [look for tool in tools for look in looks(world, tool) if _is_ours(look) and not _is_others(look, others)]
     is_aside = session.profiles().active != profile.name
@@ -79,7 +80,7 @@ def sent(session: Session, profile: Profile, tools: Sequence[Tool], key: Secret,
 def _is_ours(look: Look) -> bool:
     """Whether it goes where the profile sends it: another profile's tool is looked at with that one."""
     wanted = look.wanted.get("base_url")
-    return wanted is not None and _origin(look.effective.base_url) == _origin(wanted)
+    return wanted is not None and origin_of(look.effective.base_url) == origin_of(wanted)
 
 
 def _keys_of_others(session: Session, profile: Profile) -> Iterator[Secret]:
@@ -96,7 +97,8 @@ def _is_others(look: Look, keys: Collection[Secret]) -> bool:
     return bool(sends) and all(one.value in keys for one in sends)
 
 
-def _origin(url: str) -> str:
+def origin_of(url: str) -> str:
+    """Scheme, host and port of an address; "" where it is none."""
     try:
         return origin(url)
     except ProfileError:

@@ -9,10 +9,12 @@ from functools import partial
 
 from toolsync import disk, gateways, registry, transaction
 from toolsync import memory as memories
+from toolsync.commands.keys.astray import astray, of_profile
 from toolsync.commands.keys.holders import Holders, layers_of
 from toolsync.commands.profiles.file import Edited, existing, saved
 from toolsync.document import KeyPath, Value, keypath
-from toolsync.errors import TemplateError, ToolsyncError, UsageError
+from toolsync.errors import PlanRefusedError, TemplateError, ToolsyncError, UsageError
+from toolsync.masking import on_one_line
 from toolsync.planning.aside import strays
 from toolsync.planning.delivery import ways
 from toolsync.profile import Profile, Profiles, editor, rules
@@ -74,12 +76,34 @@ def rename(session: Session, old: str, new: str) -> Edited:
 
     Raises:
         ProfileError, FileError: as `use`; or `new` is taken.
+        PlanRefusedError: tools ask for the key of `new`, and would send this one's to another gateway.
     """
     file = existing(session)
+    _stop_at_askers(session, old, new)
     edited = saved(file, renamed(file.text, old, new, file.shown))
     with suppress(ToolsyncError):  # then it is as if the name had been changed by hand, and `apply` ends it
         _follow(session, old, new)
     return edited
+
+
+def _stop_at_askers(session: Session, old: str, new: str) -> None:
+    """Let a name pass by which no tool of another gateway's asks: it would get this profile's key.
+
+    Raises:
+        PlanRefusedError: one does.
+    """
+    profiles = session.profiles()
+    profile = next((one for one in profiles.profiles if one.name == old and new not in profiles.names), None)
+    found = list(astray(session, profile, new)) if profile else []
+    if not found:
+        return
+    asking = (f"{one.called} asks for the key of '{new}', and sends it to {on_one_line(one.address)}" for one in found)
+    text = f"the key of '{old}' would go elsewhere by that name: {'; '.join(dict.fromkeys(asking))}"
+    tools = " ".join(f"--tool {tool}" for tool in dict.fromkeys(one.tool for one in found))
+    raise PlanRefusedError(
+        f"{text}; nothing was changed",
+        hint=f"`toolsync apply -p NAME {tools}` for the profile that it is to have first.",
+    )
 
 
 def _follow(session: Session, old: str, new: str) -> None:
@@ -145,6 +169,7 @@ def doubts(session: Session, name: str) -> Iterator[Message]:
             check(session, profile)
         except ToolsyncError as error:
             yield Message("warning", error.message, error.hint)
+    yield from of_profile(session, profile)
 
 
 def _key_command(session: Session, profile: Profile) -> None:
