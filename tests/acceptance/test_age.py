@@ -289,6 +289,18 @@ def test_files_are_shut_with_their_new_passphrase(
     ]
 
 
+@pytest.mark.parametrize(("name", "is_told"), [("other", True), ("two", False)])
+def test_a_key_that_is_shut_with_another_passphrase_than_before_is_said_to_be(
+    machine: Machine, files: Files, monkeypatch: pytest.MonkeyPatch, name: str, *, is_told: bool
+) -> None:
+    """Whoever knows the one from before gets no key from there."""
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{KEY}2\n"))
+    ran = machine.toolsync("key", "set", name, "--stdin")
+    said = f"warning: another passphrase opened age:~/{name}.age until now, and opens it no more\n"
+    assert (ran.code, said in ran.out) == (0, is_told), ran.out
+    assert files.held[machine.home / f"{name}.age"] == (PHRASE, f"{KEY}2")
+
+
 def test_what_was_cut_off_is_ended_by_the_same_passphrase(
     machine: Machine, files: Files, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -143,6 +143,19 @@ def test_rotation_goes_to_the_entry_and_back(applied: Machine) -> None:
     assert (applied.toolsync("undo", "--yes").code, found(applied)) == (0, OWN)
 
 
+def test_an_entry_that_nobody_remembers_is_named_while_it_holds_the_old_key(applied: Machine) -> None:
+    """The tool would be left on it without a word."""
+    (applied.state / "memory.json").unlink()
+    assert f"found there       {ENTRY}\n" in applied.toolsync("key", "uses").out
+    applied.environ["NEXT_KEY"] = NEW
+    ran = applied.toolsync("key", "rotate", "--yes", "--no-ping", "--from", "env:NEXT_KEY")
+    del applied.environ["NEXT_KEY"]
+    assert (ran.code, f"problem: the old key still stands in {ENTRY}\n" in ran.out) == (1, True), ran.out
+    assert "`toolsync apply` writes it again" in ran.out
+    assert (applied.toolsync(*APPLY).code, found(applied)) == (0, NEW)
+    assert applied.toolsync("key", "uses").out.count(ENTRY) == 1
+
+
 def test_uninstall_gives_it_back(applied: Machine) -> None:
     assert applied.toolsync("uninstall", "--yes", "--remove-keys").code == 0
     assert (found(applied), applied.kept, applied.state.exists()) == (OWN, {ENTRY}, False)

@@ -77,6 +77,12 @@ def _entry(way: str, spelled: Value) -> Entry | None:
     return Entry.of(str(spelled["service"]), str(spelled["user"])) if is_entry else None
 
 
+def entry_of(session: Session, tool: Tool, profile: Profile, key_variable: str) -> Entry | None:
+    """Where the tool looks for the profile's key in the keyring; None for one that looks nowhere there."""
+    raw = _raw_facts(session, profile, key_variable, "keyring")
+    return _entry("keyring", _spelled(tool.key["keyring"], raw)) if "keyring" in tool.key else None
+
+
 def ways(tool: Tool, profile: Profile) -> list[str]:
     """The ways that the key may go, best first.
 

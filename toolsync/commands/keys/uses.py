@@ -174,6 +174,7 @@ def _found(session: Session, memory: Memory, key: Secret, listed: list[Use]) -> 
     """Where it stands beside."""
     places = {Address.parse(real).path if _is_part(real) else Path(real) for real in memory.files}
     ours = {session.shown(path) for path in places} & {_file(use) for use in listed}
+    ours |= {use.where for use in listed if use.kind == "entry"}
     for one in leftovers(session, memory, key).places:
         lines = ", ".join(map(str, one.lines))
         if one.where.startswith("$"):

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
+from toolsync import gateways, registry
 from toolsync.commands.leaks.exposing import real_path
 from toolsync.commands.leaks.finding import Limits
 from toolsync.commands.leaks.looking import Looking
 from toolsync.commands.leaks.sought import Sought
 from toolsync.commands.leaks.suspects import suspects
+from toolsync.errors import SecretError, ToolsyncError
+from toolsync.facts import facts
 from toolsync.leaks import Finder, Known
 from toolsync.leaks.secret import SHORTEST
 from toolsync.masking import Secret, on_one_line, printable
+from toolsync.planning.delivery import entry_of
+from toolsync.profile import for_tool
 from toolsync.remembered import Memory
+from toolsync.secret.vault import Entry
 from toolsync.session import Session
 from toolsync.value import frozen
 
@@ -29,7 +36,7 @@ class Leftover:
     """A place where the key stands.
 
     Attributes:
-        where: a file as people write it, or `$NAME`.
+        where: a file as people write it, `$NAME`, or another program's entry in the keyring (`keyring:SERVICE/USER`).
         lines: 1-based, the first of them; none where there are no lines.
         is_copy: whether no tool reads it: a copy of a settings file, a log, a history.
     """
@@ -89,8 +96,32 @@ def leftovers(session: Session, memory: Memory, key: Secret) -> Left:
         looking.suspects(one)
     variables = (Leftover(f"${printable(name)}") for name, text in session.places.environ.items() if text == value)
     missed = (_shown(session, one.what) for one in looking.unseen if one.matters)
-    places = sorted((*variables, *_places(session, looking)), key=lambda one: one.is_copy)
+    entries = _entries(session, memory, key)
+    places = sorted((*variables, *entries, *_places(session, looking)), key=lambda one: one.is_copy)
     return Left(tuple(places), tuple(dict.fromkeys(missed)))
+
+
+def _entries(session: Session, memory: Memory, key: Secret) -> Iterator[Leftover]:
+    """The entries in the keyring that tools read it from: of those that are here, whether or not that is remembered."""
+    names = dict.fromkeys(memory.entries)
+    with suppress(ToolsyncError):  # other commands say so
+        names |= dict.fromkeys(_looked_up(session))
+    with suppress(SecretError):  # nobody finds anything there either
+        for name in names:
+            if session.open_vault().get(Entry(name)) == key:
+                yield Leftover(printable(name))
+
+
+def _looked_up(session: Session) -> Iterator[str]:
+    folder = session.config.parent
+    tools = [tool for tool in registry.tools(folder).values() if "keyring" in tool.key]
+    for tool in (tool for tool in tools if registry.is_installed(tool, session.places)):
+        for profile in session.profiles().profiles:
+            gateway = gateways.find(profile.gateway, folder)
+            given = facts(for_tool(profile, tool.name), key_variable=gateway.key_variable if gateway else None)
+            entry = entry_of(session, tool, profile, str(given["key_variable"].value))
+            if entry is not None:
+                yield str(entry)
 
 
 def _places(session: Session, looking: Looking) -> Iterable[Leftover]:
