@@ -229,3 +229,50 @@ def test_a_key_that_the_terminal_cut_off_is_not_taken(
         return
     with pytest.raises(SecretError, match="the end of what was pasted may be missing"):
         naming.typed_key(session, stdin=False)
+
+
+# A key beside another one, which is a header's
+
+
+@pytest.fixture
+def headed(machine: Machine) -> Machine:
+    """Four tools: two ask for the key, two have copies of it; all of them have copies of a header's."""
+    for name in (".claude/settings.json", ".codex/config.toml", ".cline/data/globalState.json", ".vibe/config.toml"):
+        machine.write(name, "{}" if name.endswith(".json") else "")
+    machine.vault.set("team", Secret(invented("team")))
+    machine.profile('plaintext = "allow"\n[profiles.work.request.headers]\nX-Team = "keyring:team"\n')
+    assert machine.toolsync("apply", "--yes", "--no-ping").code == 0
+    return machine
+
+
+def test_the_secret_of_a_header_is_not_taken_for_another_key(headed: Machine) -> None:
+    told = headed.toolsync("key", "uses", "--json").json["data"]["uses"]
+    assert {(one["kind"], one["who"], one["where"]) for one in told} == {
+        ("helper", "Claude Code", "~/.claude/settings.json"),
+        ("helper", "Codex CLI", "~/.codex/config.toml"),
+        ("copy", "Cline", "~/.cline/data/secrets.json"),
+        ("copy", "Cline", "~/.cline/data/settings/providers.json"),
+        ("entry", "Mistral Vibe", "keyring:ai.mistral.vibe/TOOLSYNC_API_KEY"),
+    }
+    headed.vault.set("work", Secret(invented("later")))
+    told = headed.toolsync("key", "uses", "--json").json["data"]["uses"]
+    assert {one["who"] for one in told if one["kind"] == "other key"} == {"Cline", "Mistral Vibe"}
+
+
+def test_who_asks_for_a_key_holds_no_copy_of_it(headed: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(invented("later")))
+    said = headed.toolsync("key", "set", "--stdin").out
+    assert "that was replaced still stand in the settings of Cline, Mistral Vibe\n" in said
+    said = headed.toolsync("profile", "rename", "work", "job").out
+    assert "Claude Code, Codex CLI ask toolsync for the key of 'work', and get none until" in said
+    headed.toolsync("profile", "rename", "job", "work")
+    said = headed.toolsync("key", "remove", "--yes").out
+    assert "copies of it still stand in the settings of Cline, Mistral Vibe\n" in said
+    assert "Claude Code, Codex CLI: set to ask for it\n" in said
+
+
+def test_a_tool_that_still_asks_is_listed_though_the_profile_wants_it_no_more(headed: Machine) -> None:
+    headed.toolsync("profile", "edit", "work", "--set", "tool.claude-code.enabled=false")
+    assert "asks when it runs  Claude Code   ~/.claude/settings.json" in headed.toolsync("key", "uses").out
+    headed.write(".claude/settings.json", "no JSON, and nothing in it {")
+    assert "Claude Code" not in headed.toolsync("key", "uses").out

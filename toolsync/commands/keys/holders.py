@@ -45,6 +45,16 @@ class Holders:
         """The tools in whose own files, rows or entries a key was written, by the profile that it was written for."""
         return self._by_profile((real, layer) for real, layer in layers_of(self.memory) if layer.holds_key)
 
+    def copies_of(self, key: KeyRef, profile: Profile) -> tuple[str, ...]:
+        """The tools in which a copy of this one key of the profile's was written.
+
+        Where a file asks for the profile's key by our command, what it holds are the secrets of headers.
+        """
+        is_header = key in [used for _, used in references(profile)][1:]
+        held = ((real, layer) for real, layer in layers_of(self.memory) if layer.holds_key)
+        copies = [(real, layer) for real, layer in held if is_header or not asked_for(real)]
+        return self._by_profile(copies).get(profile.name, ())
+
     def _by_profile(self, layers: Iterable[tuple[str, LayerMemory]]) -> dict[str, tuple[str, ...]]:
         found: dict[str, dict[str, None]] = {}
         for real, layer in layers:
@@ -82,9 +92,9 @@ def outdated(session: Session, key: KeyRef) -> Iterator[Message]:
         known, profiles = registry.tools(session.config.parent), session.profiles().profiles
     except ToolsyncError:  # other commands say so; the key is stored
         return
-    held = Holders(memory, known, {one.name for one in profiles}).copied()
+    there = Holders(memory, known, {one.name for one in profiles})
     for profile in users(key, profiles):
-        tools = held.get(profile.name, ())
+        tools = there.copies_of(key, profile)
         titles = ", ".join(known[name].title for name in tools)
         if titles:
             named = "".join(f" --tool {name}" for name in tools)  # else every tool would be set to the profile
@@ -102,10 +112,9 @@ def bereft(session: Session, key: KeyRef) -> Iterator[Message]:
     except ToolsyncError:  # as above
         return
     there = Holders(memory, known, {one.name for one in profiles})
-    held, set_now = there.copied(), there.applied()
-    using = [profile.name for profile in users(key, profiles)]
-    copies = {tool: None for name in using for tool in held.get(name, ())}
-    others = {tool: None for name in using for tool in set_now.get(name, ()) if tool not in copies}
+    set_now, using = there.applied(), users(key, profiles)
+    copies = {tool: None for profile in using for tool in there.copies_of(key, profile)}
+    others = {tool: None for one in using for tool in set_now.get(one.name, ()) if tool not in copies}
     if copies:
         titles, tools = ", ".join(known[tool].title for tool in copies), " ".join(copies)
         text = f"copies of it still stand in the settings of {titles}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
@@ -19,6 +19,7 @@ from toolsync.document.keypath import parse as parse_path
 from toolsync.document.keypath import spell
 from toolsync.errors import SecretError, ToolsyncError, UsageError
 from toolsync.masking import Secret, printable
+from toolsync.overlay import edits
 from toolsync.planning.fitting import ToolPlan, Wish, remembered_tools
 from toolsync.planning.plans import plan_ping
 from toolsync.planning.stores import Address
@@ -28,6 +29,7 @@ from toolsync.result import DONE, PROBLEM, Message, Result
 from toolsync.secret import former
 from toolsync.secret.vault import Entry
 from toolsync.session import Session
+from toolsync.tool import Tool
 from toolsync.value import frozen
 
 Kind = Literal["helper", "variable", "copy", "row", "entry", "other key", "shell", "found", "other copy"]
@@ -95,24 +97,26 @@ def _known_uses(session: Session, using: tuple[Profile, ...], there: Holders, ke
             place = Address.parse(real) if known[layer.tool].store else None
             if place is None and not disk.is_there(Path(real)):  # somebody has deleted it since
                 continue
-            where = session.shown(str(place.row) if place else Path(real))
-            title = known[layer.tool].title
-            if layer.holds_key:
-                paths = _paths(layer, memory, key)
-                now = settings_now(Path(real), known[layer.tool], layer) if place is None else None
-                is_row = place is not None
-                held = ((_kind(now, path, key, is_row=is_row), path) for path in paths)
-                yield from (Use(kind, title, where, path) for kind, path in held if kind)
-            elif any(value.secret and value.after != NOTHING for value in layer.values) and layer.tool in tools:
-                asked = "" if place else asked_for(real)
-                yield from _asking(tools[layer.tool], where, place.app if place else "", asked)
-    for name, file in memory.entries.items():
+            laid = _Laid(
+                known[layer.tool], layer, tools.get(layer.tool), session.shown(str(place.row) if place else Path(real))
+            )
+            if place is None:
+                yield from _in_file(laid, settings_now(Path(real), laid.tool, layer), asked_for(real), key)
+            elif layer.holds_key:
+                yield from (Use("row", laid.tool.title, laid.where, path) for path in _paths(layer, memory, key))
+            elif laid.has_secrets:
+                yield from _asking(laid, place.app)
+    yield from _entries(session, there, served, key)
+
+
+def _entries(session: Session, there: Holders, profiles: Container[str], key: Secret | None) -> Iterator[Use]:
+    """What it put into other programs' entries in the keyring."""
+    for name, file in there.memory.entries.items():
         value = _value(session, name)
         for layer in file.layers if value else ():
-            if layer.tool in known and there.profile_of(name, layer) in served:
-                yield Use(
-                    "entry" if key is None or value == key else "other key", known[layer.tool].title, printable(name)
-                )
+            if layer.tool in there.known and there.profile_of(name, layer) in profiles:
+                kind: Kind = "entry" if key is None or value == key else "other key"
+                yield Use(kind, there.known[layer.tool].title, printable(name))
 
 
 def _value(session: Session, name: str) -> Secret | None:
@@ -122,14 +126,53 @@ def _value(session: Session, name: str) -> Secret | None:
     return None
 
 
-def _kind(now: Document | None, path: str, key: Secret | None, *, is_row: bool) -> Kind | None:
-    """What stands where a copy was written: that, a key that somebody put there since, or nothing any more."""
-    if now is None:
-        return "row" if is_row else "copy"
-    found = now.get(parse_path(path))
-    if found is MISSING:
-        return None
-    return "copy" if key is None or key.reveal() in str(found) else "other key"
+@frozen
+class _Laid:
+    """What was laid on a file or a row.
+
+    Attributes:
+        tool: whose.
+        layer: what is remembered of it.
+        plan: the tool as the profile serves it; None where that is not known.
+        where: the file or row, as people write it.
+    """
+
+    tool: Tool
+    layer: LayerMemory
+    plan: ToolPlan | None
+    where: str
+
+    @property
+    def has_secrets(self) -> bool:
+        """Whether it says anything of keys."""
+        return any(value.secret and value.after != NOTHING for value in self.layer.values)
+
+
+def _in_file(laid: _Laid, now: Document | None, asked: str, key: Secret | None) -> Iterator[Use]:
+    """Copies in a tool's own file as it stands, keys that somebody put in their place, and what it asks for."""
+    title, way = laid.tool.title, laid.plan.delivery.way if laid.plan and laid.plan.delivery else ""
+    secret = [value.path for value in laid.layer.values if value.secret and value.after != NOTHING]
+    there = {path: found for path in secret if now is not None and (found := now.get(parse_path(path))) is not MISSING}
+    if laid.layer.holds_key:
+        copied = {path for path, found in there.items() if key is not None and key.reveal() in str(found)}
+        meant = _meant(laid, key) if way == "plaintext" else there.keys() if not way and not asked else ()
+        for path in there:
+            kind: Kind | None = "copy" if path in copied else "other key" if path in meant else None
+            if kind is not None:
+                yield Use("copy" if key is None else kind, title, laid.where, printable(spell(parse_path(path))))
+    if asked:
+        yield Use("helper", title, laid.where, f"toolsync key print {asked}")
+    elif there and way in ("command", "env"):
+        yield from _asking(laid)
+
+
+def _meant(laid: _Laid, key: Secret | None) -> set[str]:
+    """Where the profile has the key stand: other secrets, in headers, are no copies of it."""
+    row = next((row for row in laid.tool.files if row.overlay == laid.layer.overlay), None)
+    if row is None or laid.plan is None or key is None:
+        return {value.path for value in laid.layer.values}
+    wanted = edits(row.document.data, laid.plan.facts, now="")
+    return {spell(edit.path) for edit in wanted if key.reveal() in str(edit.value)}
 
 
 def _served(session: Session, profile: Profile, tools: Iterable[str]) -> Mapping[str, ToolPlan | None]:
@@ -157,17 +200,18 @@ def _is_key(value: Remembered, memory: Memory, key: Secret | None) -> bool:
     return key is not None and value.after == mark(key.reveal(), memory.key)
 
 
-def _asking(tool: ToolPlan | None, where: str, app: str, asked: str) -> Iterator[Use]:
-    """How the key is asked for, under which name; by a row, as its app's own tool does."""
-    if tool is None:
+def _asking(laid: _Laid, app: str = "") -> Iterator[Use]:
+    """How the key is asked for; by a row, as its app's own tool does."""
+    if laid.plan is None:
         return
-    names = dict.fromkeys(row.of for row in tool.tool.files if row.of in tool.of and row.app == app)
-    for held in [tool.of[name] for name in names] if tool.of else [tool]:
+    tool, of = laid.plan.tool, laid.plan.of
+    names = dict.fromkeys(row.of for row in tool.files if row.of in of and row.app == app)
+    for held in [of[name] for name in names] if of else [laid.plan]:
         way = held.delivery.way if held.delivery else ""
         if way == "command" and held.profile:
-            yield Use("helper", tool.tool.title, where, f"toolsync key print {asked or held.profile.name}")
+            yield Use("helper", tool.title, laid.where, f"toolsync key print {held.profile.name}")
         if way == "env":
-            yield Use("variable", tool.tool.title, where, f"${held.facts['key_variable'].value}")
+            yield Use("variable", tool.title, laid.where, f"${held.facts['key_variable'].value}")
 
 
 def _found(session: Session, memory: Memory, key: Secret, listed: list[Use]) -> Iterator[Use]:

@@ -149,7 +149,8 @@ def asking(session: Session, name: str) -> Mapping[str, str]:
     return {
         layer.tool: known[layer.tool].title
         for real, layer in layers_of(memory)
-        if layer.tool in known and not layer.holds_key and there.asked_by(real, layer) == name
+        if layer.tool in known and there.asked_by(real, layer) == name
+        if not (layer.holds_key and known[layer.tool].store)
     }
 
 
