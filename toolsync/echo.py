@@ -7,10 +7,10 @@ name stays readable. Time is linear in the text.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
+from toolsync.pattern import late
 from toolsync.value import frozen
 
 _PART = 12
@@ -19,17 +19,17 @@ _PART = 12
 _BLOCK = _PART // 2
 """Each part holds a whole block that begins at a multiple of this: looking for these first is six times as fast."""
 
-_UNSEEN = re.compile(
+_UNSEEN = late(
     r"[\s\x00-\x1a\x1c-\x1f\x7f-\x9f\xad\u0300-\u036f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
     r"\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb]|[\x1b\ufffd](?:\[[0-9;]*[A-Za-z])?|\\[nrt]"
 )
 """White space, control and format characters (Unicode: Cc, Cf, Default_Ignorable), accents that stand alone, colours,
 escaped line ends; and what `printable` puts in their places."""
 
-_WORDS = re.compile(r"(?:[^A-Za-z0-9]|[A-Z]?[a-z]++(?![A-Z])|[A-Z]++(?![a-z]))*")
+_WORDS = late(r"(?:[^A-Za-z0-9]|[A-Z]?[a-z]++(?![A-Z])|[A-Z]++(?![a-z]))*")
 """No digits, and no letters of both cases in one word, but for its first."""
 
-_PLACE = re.compile(r"[/~.]|[A-Za-z]:[\\/]|[A-Za-z][\w+.-]*://")
+_PLACE = late(r"[/~.]|[A-Za-z]:[\\/]|[A-Za-z][\w+.-]*://")
 """A program or an address in the place of a key: a part of it may be a part of many others."""
 
 
@@ -93,22 +93,23 @@ class _Known:
 @lru_cache(maxsize=4)
 def _known(keys: frozenset[str]) -> _Known:
     parts: dict[str, int] = {}
-    for key in keys:
-        if _PLACE.match(key):
-            continue
-        for form in (*spelled(key), *_turned(key)):
-            _add(parts, form, max(_PART, len(form) * 3 // 4))
-        raw = key.encode("utf-8", "surrogatepass")
-        for form in (*encoded(raw), *_seldom(raw)):
-            _add(parts, form, _PART)
-    blocks = (part[at : at + _BLOCK] for part in parts for at in range(_PART - _BLOCK + 1))
+    blocks: set[str] = set()
+    for form, least in (each for key in keys if not _PLACE.match(key) for each in _forms(key)):
+        for at in range(len(form) - _PART + 1):
+            part = form[at : at + _PART]
+            parts[part] = min(least, parts.get(part, least))
+        if len(form) >= _PART:
+            blocks.update(form[at : at + _BLOCK] for at in range(len(form) - _BLOCK + 1))
     return _Known(parts, frozenset(blocks))
 
 
-def _add(parts: dict[str, int], form: str, least: int) -> None:
-    for at in range(len(form) - _PART + 1):
-        part = form[at : at + _PART]
-        parts[part] = min(least, parts.get(part, least))
+def _forms(key: str) -> Iterator[tuple[str, int]]:
+    """How the key is said again, and how long a run of that must be if it could be words."""
+    for form in (*spelled(key), *_turned(key)):
+        yield form, max(_PART, len(form) * 3 // 4)
+    raw = key.encode("utf-8", "surrogatepass")
+    for form in (*encoded(raw), *_seldom(raw)):
+        yield form, _PART
 
 
 def spelled(key: str) -> Iterator[str]:

@@ -110,6 +110,8 @@ def _answer(
 
 def path_of(slot: Slot, found: Mapping[str, Answer]) -> KeyPath | None:
     """Where the slot points, with every `<question>` filled; None if one has no answer."""
+    if "<" not in slot.text:
+        return parse_path(slot.text)
     steps: list[Step] = []
     for step in parse_path(slot.text):
         text = _substituted(_wording(step), found)
@@ -131,6 +133,8 @@ def _wording(step: Step) -> str:
 
 def _substituted(text: str, found: Mapping[str, Answer]) -> str | None:
     """The text with every `<question>` filled; None if one has no answer."""
+    if "<" not in text:
+        return text
     if any(name in found and not found[name].value for name in _QUESTION.findall(text)):
         return None
     return _QUESTION.sub(lambda match: found[match[1]].value if match[1] in found else match[0], text)
