@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from toolsync import disk, registry
@@ -113,15 +113,10 @@ def plan_apply(session: Session, wish: Wish, shelves: Shelves | None = None) -> 
     Reading(session, known, table.files, plans).stop_at_old_keys(known[name] for name in leaving)
     wanted = ignored_lines(session, plans.values(), memory, fix=wish.fix_gitignore)
     files, unkept = kept_or_told(session, {**table.ignore_plans(wanted), **plans})
-    reading, watch = Reading(session, known, table.files, files), Watch(session)
-
-    def notices(tool: ToolPlan) -> tuple[Notice, ...]:
-        said = store_warnings(scope, tool, {one.tool.name for one in seated}, files.values())
-        return (*tool.notices, *said, *reading.notices(tool.tool), *watch.notices(tool.tool, files.values()))
-
+    reading = Reading(session, known, table.files, files)
     return Plan(
         profile,
-        tuple(replace(tool, notices=notices(tool)) for tool in seated),
+        tuple(_with_notices(scope, seated, reading, files.values())),
         tuple(files.values()),
         table.snapshots,
         tuple(skipped),
@@ -132,6 +127,17 @@ def plan_apply(session: Session, wish: Wish, shelves: Shelves | None = None) -> 
         tuple(asides),
         entry_plans(session, memory, table.in_scope, _entries(session, seated)),
     )
+
+
+def _with_notices(
+    scope: Scope, seated: Sequence[ToolPlan], reading: Reading, files: Collection[FilePlan]
+) -> Iterator[ToolPlan]:
+    """The tools, with what a person should know of each before saying yes."""
+    watch, names = Watch(scope.session), {one.tool.name for one in seated}
+    for one in seated:
+        said = store_warnings(scope, one, names, files)
+        notices = (*one.notices, *said, *reading.notices(one.tool), *watch.notices(one.tool, files))
+        yield replace(one, notices=notices)
 
 
 def _entries(session: Session, tools: Sequence[ToolPlan]) -> Iterator[Wanted]:

@@ -122,7 +122,7 @@ def _heeded(
             messages += left_alone(session, profile, tool, seen, amiss)
         for variable in variables:
             kept[variable] = kept[variable] or counts(seen.reader, variable, seen.answers, seen.trees)
-    return list(dict.fromkeys(messages)), [variable for variable, counts in kept.items() if counts]
+    return list(dict.fromkeys(messages)), [variable for variable, is_read in kept.items() if is_read]
 
 
 def _is_given_otherwise(conflict: Conflict, found: Mapping[str, Answer]) -> bool:

@@ -55,7 +55,7 @@ def environment(session: Session, name: str | None, tools: Sequence[str] = ()) -
     if named:
         return Environment(profile, _together(named, [demanded(session, profile, tool) for tool in named]))
     found = {variable.name: variable for variable in anybodys(session, profile)}
-    for tool in here(session, profile, known):
+    for tool in _here(session, profile, known):
         for variable in taken(session, profile, tool):
             found.setdefault(variable.name, variable)
     return Environment(profile, tuple(found.values()), tuple(_led_astray(session, profile, known, found)))
@@ -85,7 +85,7 @@ def _profile_of_all(session: Session, name: str | None, tools: Sequence[Tool]) -
     return found[0]
 
 
-def here(session: Session, profile: Profile, known: Known) -> list[Tool]:
+def _here(session: Session, profile: Profile, known: Known) -> list[Tool]:
     """The tools with a program on `PATH` that take something from their environment, as the profile has it."""
     return [tool for tool in on_path(session, known) if takes(session, profile, tool)]
 
