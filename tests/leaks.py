@@ -40,7 +40,7 @@ ALLOWED: Sequence[tuple[str, str, str]] = (
         "the plaintext way, agreed to; and the user's own program that prints a key",
     ),
     (
-        r"acceptance/test_keys.py::test_(the_secret_of_a_header|who_asks_for_a_key|a_tool_that_still_asks)",
+        r"acceptance/test_keys.py::test_(the_(secret|uses)_of_a_header|who_asks_for_a_key|a_tool_that_still_asks)",
         r"file machine-0/home/(\.claude/settings\.json|\.cline/data/globalState\.json|\.vibe/config\.toml)",
         "the secret of a header, agreed to",
     ),

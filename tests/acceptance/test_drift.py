@@ -334,5 +334,9 @@ def test_no_profile_gets_a_name_by_which_another_gateways_tool_asks(two: Machine
     ran = two.toolsync("profile", "rename", "home", "work")
     assert (ran.code, two.config.read_bytes() == before) == (2, True), ran.out
     assert "Claude Code asks for the key of 'work', and sends it to https://gateway.example/api" in ran.err
+    assert "`toolsync apply -p aside --tool claude-code` first, then this again." in ran.err
     assert two.toolsync("profile", "rename", "aside", "work").code == 0
     assert two.toolsync("status").said == (0, "")
+    two.toolsync("profile", "rename", "work", "aside")
+    assert two.toolsync("apply", "-p", "aside", "--tool", "claude-code", "--yes", "--no-ping").code == 0
+    assert two.toolsync("profile", "rename", "home", "work").code == 0

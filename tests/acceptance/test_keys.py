@@ -259,6 +259,22 @@ def test_the_secret_of_a_header_is_not_taken_for_another_key(headed: Machine) ->
     assert {one["who"] for one in told if one["kind"] == "other key"} == {"Cline", "Mistral Vibe"}
 
 
+@pytest.mark.parametrize("name", ["team", "keyring:team"])
+def test_the_uses_of_a_headers_key_are_asked_for_by_its_name(headed: Machine, name: str) -> None:
+    ran = headed.toolsync("key", "uses", name)
+    assert ran.out.startswith("keyring:team: profile 'work' in the header X-Team\n"), ran.err
+    told = {(one["kind"], one["who"]) for one in _uses(headed, name)}
+    assert told == {("copy", title) for title in ("Claude Code", "Codex CLI", "Cline", "Mistral Vibe")}
+    headed.vault.set("team", Secret(invented("later")))
+    assert {one["kind"] for one in _uses(headed, name)} == {"other key"}
+    assert "there is no profile 'keyring:tem'" in headed.toolsync("key", "uses", "keyring:tem").err
+
+
+def _uses(machine: Machine, name: str) -> list[dict[str, str]]:
+    found: list[dict[str, str]] = machine.toolsync("key", "uses", name, "--json").json["data"]["uses"]
+    return found
+
+
 def test_who_asks_for_a_key_holds_no_copy_of_it(headed: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(invented("later")))
     said = headed.toolsync("key", "set", "--stdin").out

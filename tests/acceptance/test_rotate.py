@@ -117,6 +117,8 @@ def test_a_tool_that_is_not_set_up_is_not_said_to_ask(machine: Machine, rotate: 
     assert "Nothing changes for" not in rotate(NEW, "--no-ping").out
     machine.toolsync("apply", "--tool", "codex", "--yes", "--no-ping")
     assert "Nothing changes for Codex CLI: the key is asked for when it runs." in rotate(THIRD, "--no-ping").out
+    machine.write(".codex/config.toml", "")
+    assert "Nothing changes for" not in rotate(NEW, "--no-ping").out
 
 
 def test_each_tool_is_asked_afterwards_what_it_sends(
@@ -569,6 +571,15 @@ def test_what_there_was_no_time_to_look_through_is_told(rotate: Rotate, monkeypa
     ran = rotate()
     told = re.findall("warning: the old key was not looked for everywhere: .*", ran.out)
     assert (ran.code, len(told), "(codex tool)" in told[0]) == (0, 1, True)
+
+
+def test_a_placeholder_that_no_gateway_is_asked_about_is_refused(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("your-api-key"))
+    with machine.untouched():
+        ran = machine.toolsync("key", "rotate", "--stdin", "--no-ping")
+    assert (ran.code, "error: the key is a placeholder, as examples have it\n" in ran.err) == (2, True)
 
 
 # How long it is kept

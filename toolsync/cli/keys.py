@@ -110,11 +110,15 @@ def key_uses(
     profile: Annotated[str | None, typer.Argument(help="Default: the active one.", show_default=False)] = None,
     json: Json = False,
 ) -> None:
-    """List who holds or asks for the key."""
+    """List who holds or asks for the key.
+
+    A key that no profile is called by has a name too: `keyring:NAME`, as `key list` shows it.
+    """
+    from toolsync.commands.keys.stored import meant
     from toolsync.commands.keys.uses import key_uses as command
 
     session = run.session()
-    show(command(session, session.profiles().get(profile).key))
+    show(command(session, meant(session.profiles(), session.state, profile)))
 
 
 @key_app.command("list")

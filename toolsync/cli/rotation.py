@@ -48,7 +48,7 @@ def key_rotate(
     session = run.session()
     name = command.rotated_name(session, profile)
     _ = session.open_vault().backend  # opened before anybody types a key in vain
-    new = None if back else _new_key(session, source, stdin=stdin)
+    new = None if back else _new_key(session, source, stdin=stdin, is_sure=yes or not no_ping)
     order = command.Order(name, new, keep_days, profile)
 
     def plan() -> command.Rotation:
@@ -67,8 +67,14 @@ def key_rotate(
     show(shown_and_done(session, plan(), plan, carried_out, shown, yes=yes, question=question))
 
 
-def _new_key(session: Session, source: str | None, *, stdin: bool) -> Secret:
+def _new_key(session: Session, source: str | None, *, stdin: bool, is_sure: bool) -> Secret:
     """The key that is to come, from where the person says.
+
+    Args:
+        session: the machine.
+        source: the reference that names it; None: a person types it.
+        stdin: they do so on stdin.
+        is_sure: whether nobody is to be asked about a placeholder, for a gateway is, or they said yes to all.
 
     Raises:
         UsageError: two places are named, or one that keys do not come from.
@@ -79,7 +85,7 @@ def _new_key(session: Session, source: str | None, *, stdin: bool) -> Secret:
 
     if source is None:
         typed = naming.typed_key(session, stdin=stdin, command="key rotate", what="New key")
-        return checked_typed(without_line_end(typed), "the new key")
+        return checked_typed(without_line_end(naming.demand_real(session, typed, yes=is_sure)), "the new key")
     if stdin or not REFERENCE.fullmatch(source):
         raise UsageError(
             "one place has the new key: --stdin, or --from command:LINE or env:NAME",

@@ -11,8 +11,9 @@ from typing import Any
 
 from toolsync import memory as memories
 from toolsync import registry
+from toolsync.asked import asked_for
 from toolsync.commands.describe import described_file, described_tool
-from toolsync.commands.keys.holders import Holders
+from toolsync.commands.keys.holders import Holders, layers_of
 from toolsync.commands.keys.notices import messages
 from toolsync.commands.keys.rotate import Rotation
 from toolsync.commands.keys.sending import sent
@@ -111,9 +112,10 @@ def described(rotation: Rotation) -> dict[str, Any]:
 
 
 def _is_set(rotation: Rotation, tool: ToolPlan) -> bool:
-    """Whether the tool is set to one of the profiles, and not merely found on the machine."""
-    memory, names = rotation.files.memory, {profile.name for profile in rotation.profiles}
-    return tool.tool.name in remembered_tools(memory) and memory.profile_of(tool.tool.name) in {"", *names}
+    """Whether the tool is set to one of the profiles, and its file still says so; not merely found on the machine."""
+    memory, names, name = rotation.files.memory, {profile.name for profile in rotation.profiles}, tool.tool.name
+    is_there = tool.tool.store or any(asked_for(real) for real, layer in layers_of(memory) if layer.tool == name)
+    return bool(is_there) and name in remembered_tools(memory) and memory.profile_of(name) in {"", *names}
 
 
 def _tried(rotation: Rotation) -> tuple[Pinged, ...]:

@@ -10,7 +10,7 @@ from toolsync.disk import shown
 from toolsync.errors import PlanRefusedError, UsageError
 from toolsync.keyref import REFERENCE
 from toolsync.masking import holds_key_shape, on_one_line
-from toolsync.profile import NAME, KeyRef, Profile
+from toolsync.profile import NAME, KeyRef, Profile, Profiles
 from toolsync.secret import former
 from toolsync.secret.index import forget, known_names, record
 from toolsync.secret.key import checked_typed, without_line_end
@@ -114,6 +114,19 @@ def uses(reference: KeyRef, profiles: Iterable[Profile]) -> dict[str, str]:
 def named(profiles: Iterable[Profile]) -> tuple[KeyRef, ...]:
     """Every key that a profile uses, each once."""
     return tuple(dict.fromkeys(used for profile in profiles for _, used in references(profile)))
+
+
+def meant(profiles: Profiles, state_dir: Path, name: str | None) -> KeyRef:
+    """The key of a profile, the active one for None; or one that profiles name, or that was stored from here.
+
+    Raises:
+        ProfileError: there is neither such a profile nor such a key.
+        FileError: the names of the keys cannot be read.
+    """
+    key = KeyRef("keyring", (name or "").removeprefix("keyring:"))
+    if name is None or name in profiles.names or key.name not in known_names(state_dir, named(profiles.profiles)):
+        return profiles.get(name).key
+    return key
 
 
 def passphrase_files(name: str, profiles: Iterable[Profile]) -> tuple[Path, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
@@ -64,7 +64,7 @@ def key_uses(session: Session, reference: KeyRef) -> Result:
     there = Holders(memory, registry.tools(session.config.parent), profiles.names)
     key, problem = _key(session, reference)
     using = users(reference, profiles.profiles)
-    known_uses = list(_known_uses(session, using, there, key))
+    known_uses = list(_known_uses(session, reference, using, there, key))
     found = list(_found(session, memory, key, known_uses)) if key else []
     entries = former.noted(session.state) if reference.kind == "keyring" else {}
     kept = entries.get(reference.name)
@@ -85,28 +85,30 @@ def _key(session: Session, reference: KeyRef) -> tuple[Secret | None, tuple[Mess
         return None, (Message("problem", text, error.hint),)
 
 
-def _known_uses(session: Session, using: tuple[Profile, ...], there: Holders, key: Secret | None) -> Iterator[Use]:
-    """What toolsync set itself."""
+def _known_uses(
+    session: Session, reference: KeyRef, using: Sequence[Profile], there: Holders, key: Secret | None
+) -> Iterator[Use]:
+    """What toolsync set itself; for a header's key nobody asks, and no entry has it."""
     memory, known = there.memory, there.known
+    own = {profile.name for profile in using if profile.key == reference}
     served = {profile.name: _served(session, profile, remembered_tools(memory)) for profile in using}
     for real, file in memory.files.items():
         for layer in file.layers:
-            tools = served.get(there.profile_of(real, layer))
+            tools = served.get(profile := there.profile_of(real, layer))
             if tools is None or layer.tool not in known:
                 continue
             place = Address.parse(real) if known[layer.tool].store else None
             if place is None and not disk.is_there(Path(real)):  # somebody has deleted it since
                 continue
-            laid = _Laid(
-                known[layer.tool], layer, tools.get(layer.tool), session.shown(str(place.row) if place else Path(real))
-            )
+            where = session.shown(str(place.row) if place else Path(real))
+            laid = _Laid(known[layer.tool], layer, tools.get(layer.tool), where, is_own=profile in own)
             if place is None:
                 yield from _in_file(laid, settings_now(Path(real), laid.tool, layer), asked_for(real), key)
             elif layer.holds_key:
                 yield from (Use("row", laid.tool.title, laid.where, path) for path in _paths(layer, memory, key))
-            elif laid.has_secrets:
+            elif laid.has_secrets and laid.is_own:
                 yield from _asking(laid, place.app)
-    yield from _entries(session, there, served, key)
+    yield from _entries(session, there, own, key)
 
 
 def _entries(session: Session, there: Holders, profiles: Container[str], key: Secret | None) -> Iterator[Use]:
@@ -135,12 +137,14 @@ class _Laid:
         layer: what is remembered of it.
         plan: the tool as the profile serves it; None where that is not known.
         where: the file or row, as people write it.
+        is_own: whether the key in question is the profile's own, and not a header's.
     """
 
     tool: Tool
     layer: LayerMemory
     plan: ToolPlan | None
     where: str
+    is_own: bool
 
     @property
     def has_secrets(self) -> bool:
@@ -155,23 +159,23 @@ def _in_file(laid: _Laid, now: Document | None, asked: str, key: Secret | None) 
     there = {path: found for path in secret if now is not None and (found := now.get(parse_path(path))) is not MISSING}
     if laid.layer.holds_key:
         copied = {path for path, found in there.items() if key is not None and key.reveal() in str(found)}
-        meant = _meant(laid, key) if way == "plaintext" else there.keys() if not way and not asked else ()
+        meant = _meant(laid, key) if laid.plan is not None and key is not None else () if way or asked else there
         for path in there:
             kind: Kind | None = "copy" if path in copied else "other key" if path in meant else None
             if kind is not None:
                 yield Use("copy" if key is None else kind, title, laid.where, printable(spell(parse_path(path))))
+    if not laid.is_own:
+        return
     if asked:
         yield Use("helper", title, laid.where, f"toolsync key print {asked}")
     elif there and way in ("command", "env"):
         yield from _asking(laid)
 
 
-def _meant(laid: _Laid, key: Secret | None) -> set[str]:
+def _meant(laid: _Laid, key: Secret) -> set[str]:
     """Where the profile has the key stand: other secrets, in headers, are no copies of it."""
     row = next((row for row in laid.tool.files if row.overlay == laid.layer.overlay), None)
-    if row is None or laid.plan is None or key is None:
-        return {value.path for value in laid.layer.values}
-    wanted = edits(row.document.data, laid.plan.facts, now="")
+    wanted = edits(row.document.data, laid.plan.facts, now="") if row and laid.plan else ()
     return {spell(edit.path) for edit in wanted if key.reveal() in str(edit.value)}
 
 

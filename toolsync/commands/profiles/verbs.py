@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -99,11 +100,16 @@ def _stop_at_askers(session: Session, old: str, new: str) -> None:
         return
     asking = (f"{one.called} asks for the key of '{new}', and sends it to {on_one_line(one.address)}" for one in found)
     text = f"the key of '{old}' would go elsewhere by that name: {'; '.join(dict.fromkeys(asking))}"
-    tools = " ".join(f"--tool {tool}" for tool in dict.fromkeys(one.tool for one in found))
-    raise PlanRefusedError(
-        f"{text}; nothing was changed",
-        hint=f"`toolsync apply -p NAME {tools}` for the profile that it is to have first.",
-    )
+    memory = memories.read(memories.path_in(session.state))
+    ways = dict.fromkeys(_given_back(one.tool, memory.profile_of(one.tool), profiles, old) for one in found)
+    raise PlanRefusedError(f"{text}; nothing was changed", hint=f"{' and '.join(ways)} first, then this again.")
+
+
+def _given_back(tool: str, own: str, profiles: Profiles, renamed: str) -> str:
+    """What sets a tool anew to the profile that it has, or gives it back where it has none of its own."""
+    is_there = own in profiles.names and own != renamed
+    line = ("toolsync", "apply", "-p", own, "--tool", tool) if is_there else ("toolsync", "undo", tool)
+    return f"`{shlex.join(line)}`"
 
 
 def _follow(session: Session, old: str, new: str) -> None:
