@@ -322,6 +322,14 @@ def test_a_key_that_would_go_to_the_gateway_from_before_is_said(two: Machine, mo
     assert (ran.code, "sends it to" in ran.out) == (0, False), ran.out
 
 
+def test_a_profile_made_anew_by_a_name_that_tools_still_ask_by_is_told_of_them(two: Machine) -> None:
+    two.toolsync("profile", "remove", "work", "--yes")
+    init = ("init", "work", "--model", "m", "--key-from", "keyring:other", "--base-url")
+    assert f"warning: {MOVED}" in two.toolsync(*init, "https://new.example/api").out
+    two.toolsync("profile", "remove", "work", "--yes")
+    assert MOVED not in two.toolsync(*init, ADDRESS).out
+
+
 def _key_set(machine: Machine, monkeypatch: pytest.MonkeyPatch, key: str) -> Ran:
     monkeypatch.setattr("sys.stdin", io.StringIO(key))
     return machine.toolsync("key", "set", "work", "--stdin")

@@ -140,6 +140,7 @@ def _names(session: Session) -> tuple[str, ...]:
 
 def _told(session: Session, name: str, edited: Edited) -> Iterator[Message]:
     """That the profile is ready, which one is active, and what comes next."""
+    from toolsync.commands.keys.astray import of_profile
     from toolsync.profile.reader import read
 
     before = read(edited.before).active if edited.before else None
@@ -153,6 +154,7 @@ def _told(session: Session, name: str, edited: Edited) -> Iterator[Message]:
         yield Message("note", f"Profile '{name}' is ready, and active now in place of '{before}'.")
     else:
         yield Message("note", f"Profile '{name}' is ready and active.")
+    yield from of_profile(session, session.profiles().get(name))  # tools ask by the name from before, if it was removed
     lacks_key = _lacks_key(session, name)
     if lacks_key:
         yield from _keyless(session, name)
