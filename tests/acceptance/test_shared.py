@@ -108,3 +108,12 @@ def test_consent_is_a_person_s_or_yes(machine: Machine, other: LoopbackGateway) 
         f'base_url  "{other.base_url.removesuffix("/api")}"  2',
         'key       "keyring:work"            4',
     ]
+
+
+@pytest.mark.usefixtures("applied")
+def test_the_list_of_keys_says_whose_cannot_be_told(machine: Machine) -> None:
+    ran = machine.toolsync("key", "list")
+    assert (ran.code, "warning: which keys profile 'team' uses cannot be told: " in ran.out) == (0, True), ran.out
+    assert "`toolsync profile trust team`" in ran.out
+    assert machine.toolsync("profile", "trust", "--yes").said == (0, "")
+    assert "cannot be told" not in machine.toolsync("key", "list").out

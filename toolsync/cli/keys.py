@@ -133,7 +133,15 @@ def key_list(json: Json = False) -> None:
         {"key": str(one.reference), "profiles": list(one.profiles), "stored": one.is_stored}
         for one in list_keys(vault, session.state, profiles)
     ]
-    show(Result("key list", {"backend": vault.backend if vault else "", "keys": keys}, tuple(_kept(session, profiles))))
+    told = (*_unread(session), *_kept(session, profiles))
+    show(Result("key list", {"backend": vault.backend if vault else "", "keys": keys}, told))
+
+
+def _unread(session: Session) -> Iterator[Message]:
+    """That a profile cannot be had from its shared file, so that nobody can tell which keys it uses."""
+    for name, error in session.profiles().missing.items() if disk.is_there(session.config) else ():
+        text = f"which keys profile '{name}' uses cannot be told: {error.message}"
+        yield Message("warning", text, error.hint)
 
 
 def _kept(session: Session, profiles: Collection[Profile]) -> Iterator[Message]:
