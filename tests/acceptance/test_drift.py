@@ -330,6 +330,15 @@ def test_a_profile_made_anew_by_a_name_that_tools_still_ask_by_is_told_of_them(t
     assert MOVED not in two.toolsync(*init, ADDRESS).out
 
 
+def test_what_apply_cannot_mend_is_shown_by_doctor(two: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    two.write("project/.claude/settings.json", '{"env": {"ANTHROPIC_BASE_URL": "https://project.example"}}')
+    said = (
+        "warning: Claude Code asks for the key of 'work', and sends it to https://project.example, where the profile "
+        "does not lead\n    `toolsync doctor claude-code` says what leads it there.\n"
+    )
+    assert said in _key_set(two, monkeypatch, invented("first")).out
+
+
 def _key_set(machine: Machine, monkeypatch: pytest.MonkeyPatch, key: str) -> Ran:
     monkeypatch.setattr("sys.stdin", io.StringIO(key))
     return machine.toolsync("key", "set", "work", "--stdin")

@@ -95,7 +95,7 @@ def _stop_at_askers(session: Session, old: str, new: str) -> None:
     """
     profiles = session.profiles()
     profile = next((one for one in profiles.profiles if one.name == old and new not in profiles.names), None)
-    found = list(astray(session, profile, new)) if profile else []
+    found = [one for one in astray(session, profile, new) if one.is_set] if profile else []
     if not found:
         return
     asking = (f"{one.called} asks for the key of '{new}', and sends it to {on_one_line(one.address)}" for one in found)
