@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -19,6 +19,7 @@ from toolsync.document import data as _data
 from toolsync.document.keypath import spell
 from toolsync.errors import FileError
 from toolsync.overlay import Edit
+from toolsync.secret.vault import Entry
 from toolsync.tool import Reader, Tool
 from toolsync.trace import Answer, Tree, answers
 from toolsync.value import frozen
@@ -66,7 +67,18 @@ class Sight:
     @cached_property
     def entries(self) -> Mapping[str, str]:
         """What it finds in the keyring where a variable is not set."""
-        return {name: text for name, text in self.world.entries(self.tool.name).items() if not self._environ.get(name)}
+        found = self.world.entries(self.tool.name, *self._looked_up())
+        return {name: text for name, text in found.items() if not self._environ.get(name)}
+
+    def _looked_up(self) -> Iterator[Entry]:
+        """Where it looks in the keyring for the variable that the user's own files name, whoever put it there."""
+        where = self.tool.key.get("keyring")
+        if not isinstance(where, Mapping) or where.get("user") != "<key_variable>":
+            return
+        trees = [one.tree for one in self.layers if not one.is_projects]
+        answer = answers(self.reader, trees, self._environ).get("key_env")
+        if answer is not None and answer.layer and answer.value and not self._environ.get(answer.value):
+            yield Entry.of(str(where["service"]), answer.value)
 
     @property
     def _environ(self) -> Mapping[str, str]:

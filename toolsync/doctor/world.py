@@ -166,15 +166,23 @@ class World:
         except SecretError:
             return None
 
-    def entries(self, tool: str) -> Mapping[str, str]:
-        """What the tool finds in the keyring for variables that are not set, where an apply put it there; by name."""
+    def entries(self, tool: str, *others: Entry) -> Mapping[str, str]:
+        """What the tool finds in the keyring for variables that are not set; by name.
+
+        Args:
+            tool: its name.
+            others: where it looks besides the entries that an apply is remembered to have put there.
+        """
+        applied = (
+            Entry(name)
+            for name, file in self.memory.entries.items()
+            if any(layer.tool == tool and layer.holds_key for layer in file.layers)
+        )
         found: dict[str, str] = {}
-        for name, file in self.memory.entries.items():
-            if any(layer.tool == tool and layer.holds_key for layer in file.layers):
-                entry = Entry(name)
-                with suppress(SecretError):  # it finds nothing there either
-                    value = self.session.open_vault().get(entry)
-                    found |= {} if value is None else {entry.user: value.reveal()}
+        for entry in dict.fromkeys((*applied, *others)):
+            with suppress(SecretError):  # it finds nothing there either
+                value = self.session.open_vault().get(entry)
+                found |= {} if value is None else {entry.user: value.reveal()}
         return found
 
     def facts(self, tool: str) -> Facts:
