@@ -169,6 +169,26 @@ def test_doctor_asks_with_what_the_tool_finds(applied: Machine, both: Both) -> N
     assert {key for _, key in both.came()} == {LATER}
 
 
+def test_doctor_knows_what_the_tool_finds_though_nobody_remembers_who_put_it_there(applied: Machine) -> None:
+    (applied.state / "memory.json").unlink()
+    assert applied.toolsync("doctor", "mistral-vibe").code == 0
+    applied.vault.remove(ENTRY)
+    said = applied.toolsync("doctor", "--json", "mistral-vibe").json["data"]["tools"][0]
+    assert [one["cause"] for one in said["findings"]] == ["key_env_empty"]
+
+
+def test_what_mends_another_key_in_the_tools_variable_gives_it_the_profiles(vibe: Machine, both: Both) -> None:
+    vibe.profile(OTHER_WAY, base_url=both.base_url)
+    assert vibe.toolsync(*APPLY).code == 0
+    vibe.vault.remove(ENTRY)
+    vibe.environ["TOOLSYNC_API_KEY"] = LATER
+    said = vibe.toolsync("doctor", "--json", "mistral-vibe").json["data"]["tools"][0]["findings"][0]
+    assert (said["cause"], said["fix"].partition(",")[0]) == (
+        "foreign_credential",
+        "Start it as `toolsync exec -- vibe`",
+    )
+
+
 # Where there is no keyring
 
 

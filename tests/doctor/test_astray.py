@@ -69,6 +69,28 @@ def test_a_variable_with_the_key_of_another_profile_is_told_from_one_with_its_ow
     assert any("gives the key of profile 'third'" in line for line in told) != is_own
 
 
+@pytest.mark.parametrize("is_moved", [False, True])
+def test_a_copy_of_a_key_that_two_profiles_have_in_common(
+    machine: Machine, gateway: LoopbackGateway, *, is_moved: bool
+) -> None:
+    files = (".cline/data/globalState.json", ".cline/data/settings/providers.json")
+    for file in files:
+        machine.write(file, "{}")
+    machine.environ["SECOND_KEY"] = KEY
+    machine.profile(_profile("second", gateway.base_url, "env:SECOND_KEY"))
+    apply = ("apply", "--yes", "--no-ping", "--allow-plaintext", "--tool", "cline", "--profile", "second")
+    ran = machine.toolsync(*apply)
+    assert ran.code == 0, ran.err
+    del machine.environ["SECOND_KEY"]  # it was set for that shell only
+    if is_moved:
+        text = machine.config.read_text(encoding="utf-8").replace(gateway.base_url, "https://second.example")
+        machine.config.write_text(text, encoding="utf-8")
+        machine.write(files[0], machine.read(files[0]).replace(gateway.base_url, "https://second.example"))
+    _, said = _doctor(machine, "cline")
+    sent = any(one.credentials for one in gateway.received)
+    assert (sent, "foreign_credential" in json.dumps(said)) == (not is_moved, is_moved)
+
+
 def test_an_address_that_was_changed_to_another_profiles_is_asked_without_the_key(
     machine: Machine, gateway: LoopbackGateway
 ) -> None:

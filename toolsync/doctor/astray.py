@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 from toolsync.address import origin
 from toolsync.asked import asked_in
 from toolsync.doctor.sight import Sight
+from toolsync.doctor.written import is_written
 from toolsync.errors import ProfileError
 from toolsync.masking import Secret
 from toolsync.profile import Profile
+from toolsync.trace.credential import CREDENTIALS
 
 if TYPE_CHECKING:
     from toolsync.doctor.helper import Command
@@ -52,7 +54,20 @@ def owner(look: Sight, key: Secret | None, command: Command | None) -> Profile |
     if key is None or asked not in world.origins or (asked in world.own_origins and key == world.key):
         return None  # as it is for most: nobody else's key is looked up
     owners = [profile for profile in world.profiles if world.key_of(profile) == key]
-    return owners[0] if owners and all(is_astray(look, profile) for profile in owners) else None
+    if not owners or not all(is_astray(look, profile) for profile in owners) or _is_own(look, key):
+        return None
+    return owners[0]
+
+
+def _is_own(look: Sight, key: Secret) -> bool:
+    """Whether it stands beside the address as the tool's own profile had both, whose key nobody can look up now."""
+    world, address = look.world, look.found["base_url"]
+    if world.profile is None or world.memory.applied.get(look.tool.name) != world.profile.name:
+        return False
+    if isinstance(world.key, Secret) or _asked(look) not in world.own_origins or not is_written(look, address):
+        return False
+    copies = [look.found[question] for question in CREDENTIALS & look.found.keys()]
+    return any(one.value == key.reveal() and is_written(look, one) for one in copies)
 
 
 def _asked(look: Sight) -> str:

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from toolsync.doctor.checks.saying import address, place, same, text
 from toolsync.doctor.look import Look
-from toolsync.document.keypath import spell
-from toolsync.plan import stands
+from toolsync.doctor.written import is_written
 from toolsync.sentence import Text, say
 from toolsync.trace import Answer
 
@@ -23,19 +22,8 @@ def behind(look: Look) -> Iterator[Answer]:
         return
     for question, want in look.wanted.items():
         answer = look.found.get(question)
-        if answer is not None and not same(question, answer.value, want) and _is_ours(look, answer):
+        if answer is not None and not same(question, answer.value, want) and is_written(look, answer):
             yield answer
-
-
-def _is_ours(look: Look, answer: Answer) -> bool:
-    """Whether it stands as toolsync wrote it for the tool."""
-    one, memory = look.seen(answer), look.world.memory
-    if one is None or one.snapshot is None or one.document is None or not answer.path:
-        return False
-    file, path, now = memory.files.get(str(one.snapshot.real)), spell(answer.path), one.document.get(answer.path)
-    layers = [layer for layer in file.layers if layer.tool == look.tool.name] if file is not None else []
-    written = [value for layer in layers for value in layer.values if value.path == path]
-    return any(stands(value, now, memory.key) for value in written)
 
 
 def told(look: Look, answer: Answer) -> Text:

@@ -41,8 +41,10 @@ def unset(effective: Effective, finding: Finding, profile: Profile, standing: St
 
 
 def from_variable(finding: Finding, standing: Standing) -> Fix | None:
-    """The variable that a tool without a key takes it from; None where it takes it from none, or has one."""
-    if not standing.variable or finding.cause not in _WANT_ONE:
+    """The variable from which the tool takes the key: it has none, or another one stands there; None otherwise."""
+    where, variable = finding.where, standing.variable
+    is_other = finding.cause == "foreign_credential" and where is not None and where.slot == f"${variable}"
+    if not variable or not (is_other or finding.cause in _WANT_ONE):
         return None
     return Fix(say("start_with_key", variable=standing.variable, program=standing.program or "PROGRAM"))
 
