@@ -113,6 +113,23 @@ def test_a_tool_that_the_profile_leaves_alone_is_looked_at_by_its_name_only(mach
     assert [{one["tool"] for one in tools} for tools in seen] == [{"codex"}, {"cline"}]
 
 
+def test_one_that_its_profile_leaves_alone_since_is_switched_on_before_it_is_set(aside: Machine) -> None:
+    for name in ("second", "work"):
+        assert aside.toolsync("profile", "edit", name, "--set", "tool.codex.enabled=false").code == 0
+    (note,) = aside.toolsync("doctor", "--offline", "--json", "codex").json["messages"]
+    assert ("which it was set to" in note["text"], note["hint"]) == (True, "")  # the other one leaves it alone too
+    aside.write(CODEX, aside.read(CODEX).replace("their-model", "mine"))
+    (tool,) = aside.toolsync("doctor", "--offline", "--json", "codex").json["data"]["tools"]
+    first = tool["findings"][0]
+    switch = "toolsync profile edit second --unset tool.codex.enabled"
+    assert first["fix"] == f"{switch} && toolsync apply --tool codex --profile second"
+    assert "profile 'second' sets `enabled = false` for Codex CLI" in first["evidence"][-1]
+    for line in first["fix"].split(" && "):
+        given = ("--yes", "--no-ping") if " apply " in line else ()
+        assert aside.toolsync(*line.split()[1:], *given).code == 0
+    assert 'model = "their-model"' in aside.read(CODEX)
+
+
 def test_one_that_is_ill_is_not_offered_another_profile_beside_what_mends_it(aside: Machine) -> None:
     aside.write(CODEX, aside.read(CODEX).replace("https://second.example/v1", "no address"))
     ran = aside.toolsync("doctor", "--offline", "--json", "codex")

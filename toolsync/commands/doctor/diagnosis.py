@@ -126,14 +126,15 @@ def _set_aside(world: World, told: Sequence[tuple[Look, Diagnosis]], language: L
     asides = {look.tool.name: look for look, _ in told if look.world.is_aside}
     ill = {look.tool.name for look, one in told if one.state == "problem"}
     if asides:
-        from toolsync.commands.doctor.rehearsal import COPYING, is_agreed  # with what fills templates
+        from toolsync.commands.doctor.rehearsal import COPYING, is_agreed, is_off  # with what fills templates
     for tool, look in asides.items():
         if world.profile is not None and look.world.profile is not None:
             own, active = look.world.profile.name, world.profile.name
-            consent = () if is_agreed(replace(look, world=world)) else (COPYING,)
+            there = replace(look, world=world)
+            consent = () if is_agreed(there) else (COPYING,)
             hint = say("set_aside_hint", command=spelled((*applied(tool), *consent)))
             said = say("set_aside", called=look.tool.title, profile=own, active=active)
-            yield Message("note", tell(said, language), "" if tool in ill else tell(hint, language))
+            yield Message("note", tell(said, language), "" if tool in ill or is_off(there) else tell(hint, language))
 
 
 def _said_besides(known: Known, chosen: Sequence[Tool], seen: Container[str], options: Options) -> Iterator[Message]:

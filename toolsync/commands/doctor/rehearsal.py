@@ -19,8 +19,13 @@ _LOSING, _IGNORING, COPYING = "--lose-old-values", "--fix-gitignore", "--allow-p
 def rehearsal(look: Look) -> Rehearsal:
     """What `apply` would come to for the tool; nothing is written, and nobody asked."""
     options: dict[str, Text] = {}
+    profile = look.world.profile
+    if profile is not None and is_off(look):
+        first = ("profile", "edit", profile.name, "--unset", f"tool.{look.tool.name}.enabled")
+        off = say("switched_off", profile=profile.name, called=look.tool.title)
+        return Rehearsal({} if is_agreed(look) else {COPYING: _consent(look)}, first=first, off=off)
     if not is_agreed(look):
-        options[COPYING] = say("needs_consent", called=look.called)
+        options[COPYING] = _consent(look)
     try:
         planned = _planned(look, options)
     except (DocumentError, ExposedKeyError, FileError, PlanRefusedError) as error:
@@ -33,6 +38,16 @@ def rehearsal(look: Look) -> Rehearsal:
     is_forbidden = planned.profile is not None and planned.profile.plaintext == "never"
     is_keyless = is_forbidden and keyless_notice(look.tool, look.reader) in planned.notices
     return Rehearsal(options, is_vain=not is_change and not planned.skipped, is_keyless=is_keyless)
+
+
+def _consent(look: Look) -> Text:
+    return say("needs_consent", called=look.called)
+
+
+def is_off(look: Look) -> bool:
+    """Whether the profile says that toolsync keeps its hands off the tool, so that `apply` passes it over."""
+    profile = look.world.profile
+    return profile is not None and profile.tool.get(look.tool.name, {}).get("enabled") is False
 
 
 def is_agreed(look: Look) -> bool:

@@ -18,11 +18,13 @@ def as_it_runs(found: Fix, standing: Standing) -> Fix | None:
     rehearsal = standing.rehearsal()
     if rehearsal.is_vain and not found.then:
         return None
-    whole = commands(*((*words, *rehearsal.options) if _is_apply(words) else words for words in chain))
+    lines = ((*words, *rehearsal.options) if _is_apply(words) else words for words in chain)
+    whole = commands(*((rehearsal.first,) if rehearsal.first else ()), *lines)
     if rehearsal.reason:
         first = say("and_then", first=rehearsal.hint, command=whole.text)
         return Fix(first, why=(*found.why, rehearsal.reason))
-    return replace(whole, why=(*found.why, *rehearsal.options.values()))
+    off = (rehearsal.off,) if rehearsal.first else ()
+    return replace(whole, why=(*found.why, *off, *rehearsal.options.values()))
 
 
 def then_applied(first: Text, effective: Effective, standing: Standing, *why: Text) -> Fix:

@@ -24,6 +24,8 @@ class Rehearsal:
         hint: what is to be done about that first.
         is_vain: whether it would change nothing.
         is_keyless: whether the program would find no key after it: the profile forbids the only way that it has.
+        first: the command line without which it would pass the tool over; empty where there is none.
+        off: what that is about.
     """
 
     options: Mapping[str, Text] = field(default_factory=dict)
@@ -31,6 +33,8 @@ class Rehearsal:
     hint: Text = ""
     is_vain: bool = False
     is_keyless: bool = False
+    first: Words = ()
+    off: Text = ""
 
 
 def _nothing() -> None:
