@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from toolsync.address import origin
 from toolsync.asked import asked_in
+from toolsync.doctor.elsewhere import elsewhere
 from toolsync.doctor.sight import Sight
 from toolsync.doctor.written import is_written
 from toolsync.errors import ProfileError
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 
 def asked_of(look: Sight, command: Command) -> Profile | None:
     """The profile whose key the command asks for by name; None where it is not ours, or there is none of that name."""
-    name = asked_in(" ".join(command.argv).encode()) if command.is_own else ""
+    is_ours = command.is_own and not elsewhere(look, command)
+    name = asked_in(" ".join(command.argv).encode()) if is_ours else ""
     return next((one for one in look.world.profiles if one.name == name), None)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from toolsync.doctor.checks.saying import address, place, same, text
+from toolsync.doctor.effective import printing
+from toolsync.doctor.elsewhere import elsewhere
 from toolsync.doctor.look import Look
 from toolsync.doctor.written import is_written
 from toolsync.sentence import Text, say
@@ -18,12 +20,17 @@ def behind(look: Look) -> Iterator[Answer]:
         look: the program.
     """
     memory, profile = look.world.memory, look.world.profile
-    if profile is None or memory.applied.get(look.tool.name) != profile.name:
+    if profile is None or memory.applied.get(look.tool.name) != profile.name or _is_of_elsewhere(look):
         return
     for question, want in look.wanted.items():
         answer = look.found.get(question)
         if answer is not None and not same(question, answer.value, want) and is_written(look, answer):
             yield answer
+
+
+def _is_of_elsewhere(look: Look) -> bool:
+    """Whether the tool was set by another profile file, so that its profile is none of those here."""
+    return any(elsewhere(look, printing(look, one)) for one in look.effective.credentials)
 
 
 def told(look: Look, answer: Answer) -> Text:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 
 from toolsync.doctor.astray import addressed, asked_of, owner
@@ -9,8 +10,9 @@ from toolsync.doctor.checks.saying import place, values
 from toolsync.doctor.checks.wanting import way_out
 from toolsync.doctor.command import applied, commands
 from toolsync.doctor.effective import printing
+from toolsync.doctor.elsewhere import elsewhere
 from toolsync.doctor.look import Look
-from toolsync.doctor.model import Credential, Finding
+from toolsync.doctor.model import Credential, Finding, Fix
 from toolsync.profile import Profile
 from toolsync.sentence import say
 
@@ -22,6 +24,10 @@ def anothers(look: Look) -> Iterator[Finding]:
         whose = owner(look, credential.value, command)
         if whose is not None:
             yield _astray(look, credential, whose)
+            continue
+        file = elsewhere(look, command)
+        if file:
+            yield _of_elsewhere(look, credential, file)
             continue
         named = asked_of(look, command) if command is not None else None
         if named is not None and _is_other(look, named):
@@ -54,4 +60,12 @@ def _other(look: Look, credential: Credential, named: Profile) -> Finding:
     line = say("asks_for_others", place=place(look, credential.where), owner=named.name, profile=own)
     fix = commands((*applied(look.tool.name), "--profile", own))
     where = credential.where
+    return Finding("foreign_credential", "likely", (line,), values(look, where), where, fix)
+
+
+def _of_elsewhere(look: Look, credential: Credential, file: str) -> Finding:
+    """Another profile file set the tool: where the key is refused, nothing that stands in ours would mend it."""
+    where, shown = credential.where, look.world.session.shown(file)
+    line = say("asks_elsewhere", place=place(look, where), file=shown)
+    fix = Fix(f"toolsync --config {shlex.quote(file)} doctor {look.tool.name}")
     return Finding("foreign_credential", "likely", (line,), values(look, where), where, fix)

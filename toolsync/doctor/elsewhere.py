@@ -1,0 +1,26 @@
+"""Commands of ours that ask another profile file: what is called the same there is another profile."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from toolsync.doctor.sight import Sight
+
+if TYPE_CHECKING:
+    from toolsync.doctor.helper import Command
+
+
+def elsewhere(look: Sight, command: Command | None) -> str:
+    """The profile file that the command names, where it is ours and the file is another than the one in use; else "".
+
+    Args:
+        look: the program.
+        command: what prints its key; None where nothing does.
+    """
+    if command is None or not command.is_own:
+        return ""
+    named = dict(zip(command.words, command.words[1:], strict=False)).get("--config", "")
+    file = str(Path(named).expanduser()) if named else ""
+    return file if file and os.path.realpath(file) != os.path.realpath(look.world.session.config) else ""
