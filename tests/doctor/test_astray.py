@@ -144,6 +144,40 @@ def test_a_profile_of_another_file_is_none_of_ours_by_the_same_name(
     assert "was changed since" not in json.dumps(said)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="the command is one of a Unix")
+def test_the_command_that_another_profile_has_its_key_from_is_not_run_for_this_ones_gateway(
+    machine: Machine, gateway: LoopbackGateway
+) -> None:
+    file = machine.write("third", invented("third"))
+    machine.profile(
+        _profile("third", "https://third.example/v1", f"command:/bin/cat {file}"), base_url=gateway.base_url
+    )
+    machine.write(".claude/settings.json", "{}")
+    assert machine.toolsync("apply", "--yes", "--no-ping", "--tool", "claude-code").code == 0
+    settings = json.loads(machine.read(".claude/settings.json"))
+    machine.write(".claude/settings.json", json.dumps(settings | {"apiKeyHelper": f"/bin/cat '{file}'"}))
+    _, said = _doctor(machine, "claude-code")
+    first = said["findings"][0]
+    assert (gateway.received, first["cause"]) == ((), "foreign_credential")
+    assert first["command"] == ["apply", "--tool", "claude-code", "--profile", "work"]
+    assert machine.toolsync(*first["command"], "--yes", "--no-ping").code == 0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the command is one of a Unix")
+def test_a_command_that_prints_a_key_of_nobodys_is_taken_out_and_the_profiles_key_stays(
+    machine: Machine, gateway: LoopbackGateway
+) -> None:
+    file = machine.write("other", invented("other"))
+    machine.profile(base_url=gateway.base_url)
+    machine.write(".claude/settings.json", "{}")
+    assert machine.toolsync("apply", "--yes", "--no-ping", "--tool", "claude-code").code == 0
+    settings = json.loads(machine.read(".claude/settings.json"))
+    machine.write(".claude/settings.json", json.dumps(settings | {"apiKeyHelper": f"/bin/cat {file}"}))
+    _, said = _doctor(machine, "claude-code")
+    first = said["findings"][0]
+    assert (first["cause"], first["command"]) == ("key_invalid", ["apply", "--tool", "claude-code"])
+
+
 @pytest.mark.skipif(os.name != "posix", reason="the played program is a script for sh")
 def test_the_tool_itself_is_not_asked_either(renamed: Machine) -> None:
     program = renamed.write(

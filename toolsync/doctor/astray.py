@@ -19,10 +19,19 @@ if TYPE_CHECKING:
 
 
 def asked_of(look: Sight, command: Command) -> Profile | None:
-    """The profile whose key the command asks for by name; None where it is not ours, or there is none of that name."""
-    is_ours = command.is_own and not elsewhere(look, command)
-    name = asked_in(" ".join(command.argv).encode()) if is_ours else ""
+    """The profile whose key the command prints: ours asks for it by name, another one is where the profile has it from.
+
+    None where nobody can tell by the command, or there is no such profile.
+    """
+    if not command.is_own:
+        return next((one for one in look.world.profiles if _has_it_from(one, command)), None)
+    name = asked_in(" ".join(command.argv).encode()) if not elsewhere(look, command) else ""
     return next((one for one in look.world.profiles if one.name == name), None)
+
+
+def _has_it_from(profile: Profile, command: Command) -> bool:
+    own = type(command).of(profile.key.name) if profile.key.kind == "command" else None
+    return own is not None and own.words == command.words
 
 
 def addressed(look: Sight) -> Profile | None:

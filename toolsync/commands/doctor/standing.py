@@ -10,13 +10,14 @@ from toolsync.commands.keys.holders import Holders
 from toolsync.doctor.checks import saying
 from toolsync.doctor.command import Words
 from toolsync.doctor.look import Look
-from toolsync.doctor.model import Finding, Where
+from toolsync.doctor.model import Credential, Finding, Where
 from toolsync.doctor.remedy import OF_ADDRESS, is_about_key
 from toolsync.doctor.remedy.standing import Rehearsal, Standing
 from toolsync.doctor.removal import removal
 from toolsync.doctor.unasked import first_profile
 from toolsync.document import KeyPath, parse_path
 from toolsync.errors import ToolsyncError
+from toolsync.masking import Secret
 from toolsync.overlay import facts_named
 from toolsync.profile import Profile
 from toolsync.trace import path_of
@@ -66,10 +67,7 @@ def _set_at(look: Look, profile: Profile) -> str:
 def _is_set(look: Look, cause: str) -> bool:
     """Whether the tool has what the profile wants, so that applying it again would change nothing."""
     if is_about_key(cause) and look.effective.credentials:
-        own = look.world.key
-        return _is_at_home(look) and all(
-            one.kind == "command" or one.value == own for one in look.effective.credentials
-        )
+        return _is_at_home(look) and all(_is_profiles(look, one) for one in look.effective.credentials)
     if cause == "url_malformed":  # the spelling itself is what is wrong
         return look.effective.base_url == look.wanted.get("base_url", look.effective.base_url)
     questions = ("base_url",) if cause in OF_ADDRESS else ("base_url", "model")
@@ -78,6 +76,12 @@ def _is_set(look: Look, cause: str) -> bool:
         for question in questions
         if question in look.wanted
     )
+
+
+def _is_profiles(look: Look, one: Credential) -> bool:
+    """Whether it is the profile's key, or a command for it, as far as both are known."""
+    own = look.world.key
+    return one.value == own or (one.kind == "command" and (one.value is None or not isinstance(own, Secret)))
 
 
 def _is_at_home(look: Look) -> bool:
