@@ -28,7 +28,7 @@ from toolsync.process import Process
 from toolsync.remembered import NOTHING, FileMemory, LayerMemory, Memory, Remembered, mark
 from toolsync.secret import former
 from toolsync.secret.former import Former
-from toolsync.secret.vault import MemoryVault
+from toolsync.secret.vault import Entry, MemoryVault
 
 HASHED = bytes(range(32))
 CLAUDE = ".claude/settings.json"
@@ -185,6 +185,36 @@ def test_one_that_reads_its_settings_at_its_start_is_named_where_toolsync_wrote_
     assert causes(home, "processes", "codex") == [], "a time of change alone is too little"
     remember(home, "codex", ".codex/config.toml")
     assert causes(home, "processes", "codex") == [("tool_not_restarted", "likely")]
+
+
+VIBE = ".vibe/config.toml"
+VIBE_SETTINGS = (
+    'active_model = "m"\n[[providers]]\nname = "g"\napi_base = "http://new/v1"\napi_key_env_var = "G_KEY"\n'
+    '[[models]]\nname = "m"\nprovider = "g"\nalias = "m"\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("at", "its", "expected"),
+    [
+        (APPLIED + 60, {}, [("tool_not_restarted", "likely")]),
+        (APPLIED + 60, {"G_KEY": OTHER}, [("tool_not_restarted", "sure")]),
+        (APPLIED + 60, {"G_KEY": KEY}, []),
+        (APPLIED + 180, {}, []),
+    ],
+)
+def test_one_that_found_its_key_in_the_keyring_before_toolsync_put_another_there(
+    tmp_path: Path, at: float, its: dict[str, str], expected: list[tuple[str, str]]
+) -> None:
+    entry, vault = Entry.of("ai.mistral.vibe", "G_KEY"), MemoryVault()
+    vault.set(entry, Secret(KEY))
+    home = Home(tmp_path, processes=[running(at, its, name="vibe")], vault=vault)
+    home.write({VIBE: VIBE_SETTINGS})
+    remember(home, "mistral-vibe", VIBE)
+    path = memory.path_in(home.session().state)
+    written = LayerMemory("mistral-vibe", "key", "0" * 64, applied_at="2027-01-15T08:02:00.000Z", holds_key=True)
+    path.write_bytes(memory.dump(replace(memory.read(path), entries={entry: FileMemory(layers=(written,))})))
+    assert causes(home, "processes", "mistral-vibe") == expected
 
 
 def test_an_editor_is_named_by_its_main_process() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -20,6 +20,7 @@ from toolsync.errors import FileError
 from toolsync.paths import Places
 from toolsync.process import Process
 from toolsync.search.placing import existing
+from toolsync.secret.vault import Entry
 from toolsync.sentence import Text, say
 from toolsync.tool import FileRow
 from toolsync.trace.credential import CREDENTIALS, variables_of
@@ -37,7 +38,7 @@ def processes(look: Look) -> Iterator[Finding]:
             continue
         found = _held(look, process, environ) or _unseen(look, process, environ)
         if found is None and not _is_homeless(environ):
-            found = _older(look, process)
+            found = _older(look, process, environ)
         if found is not None:
             yield found
 
@@ -133,10 +134,10 @@ def _holding(question: str, name: str, old: str) -> Text:
     return say("still_has_other", variable=name)
 
 
-def _older(look: Look, process: Process) -> Finding | None:
-    """It reads its settings at its start, and started before toolsync wrote them."""
+def _older(look: Look, process: Process, environ: Mapping[str, str] | None) -> Finding | None:
+    """It reads its settings at its start, and started before toolsync wrote them; a variable of its own comes first."""
     ours = look.tool.processes[look.reader.name]
-    older = _seconds_before(process, _applied(look) or 0.0)
+    older = _seconds_before(process, _applied(look, frozenset(environ or ())) or 0.0)
     if ours.is_live or older is None:
         return None
     lines = [_started(look, process, older, say("wrote_settings_read_at_start"))]
@@ -150,7 +151,7 @@ def _unseen(look: Look, process: Process, environ: Mapping[str, str] | None) -> 
     ours = look.tool.processes[look.reader.name]
     for question in (*sorted(CREDENTIALS & look.found.keys()), "base_url"):
         for name in _needed(look, question):
-            if name in environ or not look.environ.get(name) or name in look.variables:
+            if name in {*environ, *look.variables, *look.entries} or not look.environ.get(name):
                 continue
             is_desktop = ours.is_desktop or _is_of_desktop(look, process)
             cause = "gui_env_missing" if is_desktop else "env_not_refreshed"
@@ -282,9 +283,11 @@ def _counts(look: Look, layer: str) -> bool:
     return any(look.found[name].layer == layer for name in ("base_url", *CREDENTIALS) if name in look.found)
 
 
-def _applied(look: Look) -> float | None:
-    """When toolsync last changed one of the tool's files."""
-    files = (look.world.memory.files.get(str(one.snapshot.real)) for one in look.layers if one.snapshot is not None)
+def _applied(look: Look, own: Collection[str] = ()) -> float | None:
+    """When toolsync last changed one of the tool's files, or its entry in the keyring for a variable not its `own`."""
+    memory = look.world.memory
+    files = [memory.files.get(str(one.snapshot.real)) for one in look.layers if one.snapshot is not None]
+    files += [entry for name, entry in memory.entries.items() if Entry(name).user not in own]
     layers = [layer for file in files if file is not None for layer in file.layers if layer.tool == look.tool.name]
     times = [datetime.fromisoformat(layer.applied_at).timestamp() for layer in layers if layer.applied_at]
     return max(times, default=None)
