@@ -268,6 +268,25 @@ def test_what_waits_is_written_for_the_profile_of_its_tool(two: Machine, changed
     assert two.toolsync("status").said == (0, "")
 
 
+OFF = {
+    "the active profile's": ("work", "claude-code", "1 file waits for `toolsync undo claude-code`."),
+    "another's": ("home", "codex", "    `toolsync undo codex` gives back what it had before."),
+}
+
+
+@pytest.mark.parametrize(("profile", "tool", "said"), OFF.values(), ids=OFF)
+def test_a_tool_that_is_switched_off_is_given_back_by_what_status_says(
+    two: Machine, profile: str, tool: str, said: str
+) -> None:
+    two.toolsync("profile", "edit", profile, "--set", f"tool.{tool}.enabled=false")
+    status = two.toolsync("status")
+    assert said in status.out.splitlines(), status.out
+    assert f"apply --tool {tool}" not in status.out  # which leaves it out, for it is switched off
+    assert f"`toolsync undo {tool}` gives back" in two.toolsync("apply", "--profile", profile, "--tool", tool).out
+    assert two.toolsync(*said.split("`")[1].split()[1:], "--yes").code == 0
+    assert two.toolsync("status").said == (0, "")
+
+
 def test_all_tools_are_held_against_the_profile_that_is_asked_for(two: Machine) -> None:
     status = two.toolsync("status", "--profile", "work")
     assert status.code == 1

@@ -47,6 +47,12 @@ class Held:
         """What `apply` would change, in its order."""
         return tuple(_changes(self.plan)) if self.plan else ()
 
+    @property
+    def switched_off(self) -> set[str]:
+        """The tools that the profile wants no more, and that are given back."""
+        planned = {one.tool.name for one in self.plan.tools} if self.plan else set()
+        return {tool for tool, _, _ in self.changes} - planned
+
     def is_blind(self, tool: str, real: str, *, is_row: bool) -> bool:
         """Whether nothing is known of a file; another profile's row is none that this one has a say in."""
         return tool in self.blind or (is_row and Address.parse(real).profile != self.profile)
@@ -77,11 +83,24 @@ class Against:
         """What a tool is held against."""
         return next((held for held in self.asides if tool in held.tools), self.main)
 
+    @property
+    def is_narrow(self) -> bool:
+        """Whether `apply` is to be told which tools: it would touch others too."""
+        return bool(self.asides) or self.is_part
+
     def command(self, held: Held, tools: Iterable[str]) -> str:
         """What writes the files of some tools, and touches no tool that was set to another profile."""
         profile = () if held.profile in ("", self.active) else ("--profile", held.profile)
-        named = (word for tool in sorted({*tools}) for word in ("--tool", tool)) if self.asides or self.is_part else ()
+        named = (word for tool in sorted({*tools}) for word in ("--tool", tool)) if self.is_narrow else ()
         return shlex.join(("toolsync", "apply", *profile, *named))
+
+    def commands(self, held: Held, tools: Iterable[str]) -> Iterator[tuple[str, Collection[str]]]:
+        """What writes the files of some tools, each with its tools: `apply` gives none back that it is told by name."""
+        given_back = {*tools} & held.switched_off if self.is_narrow else set()
+        if kept := {*tools} - given_back:
+            yield self.command(held, kept), kept
+        if given_back:
+            yield shlex.join(("toolsync", "undo", *sorted(given_back))), given_back
 
 
 def against(session: Session, wish: Wish, memory: Memory, shelves: Shelves) -> Against:

@@ -98,9 +98,9 @@ def _waits(whole: Against, places: Sequence[Place]) -> dict[str, set[str]]:
             if held.plan
             else {}
         )
-        if waiting:
-            command = whole.command(held, (place.tool for place in waiting))
-            waits.setdefault(command, set()).update(rows.get(place.file, place.file) for place in waiting)
+        for command, tools in whole.commands(held, [place.tool for place in waiting]):
+            files = {rows.get(place.file, place.file) for place in waiting if place.tool in tools}
+            waits.setdefault(command, set()).update(files)
     return waits
 
 

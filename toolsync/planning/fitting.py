@@ -134,7 +134,8 @@ def fitted(scope: Scope, tool: Tool) -> ToolPlan | Skipped:
     session, profile = scope.session, scope.profile
     overrides = scope.overrides(tool.name)
     if overrides.get("enabled") is False:
-        return Skipped(tool, f"profile '{profile.name}' sets enabled = false for it")
+        hint = f"`toolsync undo {tool.name}` gives back what it had before." if tool.name in scope.remembered else ""
+        return Skipped(tool, f"profile '{profile.name}' sets enabled = false for it", hint)
     if any(row.each for row in tool.files) and not overrides.get("paths"):
         return _pathless(tool, profile)
     if not tool.files:
