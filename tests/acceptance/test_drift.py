@@ -279,12 +279,14 @@ def test_a_tool_that_is_switched_off_is_given_back_by_what_status_says(
     two: Machine, profile: str, tool: str, said: str
 ) -> None:
     two.toolsync("profile", "edit", profile, "--set", f"tool.{tool}.enabled=false")
+    files = {"claude-code": CLAUDE, "codex": CODEX}
+    before = two.read(files[tool])
     status = two.toolsync("status")
     assert said in status.out.splitlines(), status.out
     assert f"apply --tool {tool}" not in status.out  # which leaves it out, for it is switched off
     assert f"`toolsync undo {tool}` gives back" in two.toolsync("apply", "--profile", profile, "--tool", tool).out
     assert two.toolsync(*said.split("`")[1].split()[1:], "--yes").code == 0
-    assert two.toolsync("status").said == (0, "")
+    assert ("model" in before.lower(), "model" in two.read(files[tool]).lower()) == (True, False)
 
 
 def test_all_tools_are_held_against_the_profile_that_is_asked_for(two: Machine) -> None:
