@@ -349,6 +349,15 @@ def test_every_variable_that_names_the_dead_proxy_is_taken_out(
     assert expected in str(found.text)
 
 
+def test_a_proxy_of_the_settings_that_the_shell_names_too_goes_from_both() -> None:
+    place = Where("user", "env.http_proxy", "/h/s.json", 3)
+    finding = Finding("proxy_unreachable", where=place, values={"proxy": DEAD})
+    way = Fix(say("delete_setting", setting="env.http_proxy", place="~/s.json:3"))
+    standing = Standing(is_set=True, environ={"http_proxy": DEAD, "HTTP_PROXY": DEAD}, taken_out=lambda: way)
+    found = fix(replace(effective(), url="http://gw.example/v1"), finding, PROFILE, standing)
+    assert "~/s.json:3. HTTP_PROXY says the same, and must go with it." in str(found.text if found else "")
+
+
 OF_A_KEY = {
     "a file of its own beside ours": (
         Where("dotenv", "KEY", "/h/.env", 1),

@@ -130,9 +130,9 @@ def unproxied(effective: Effective, finding: Finding, _profile: Profile, standin
 def _alike(effective: Effective, finding: Finding, standing: Standing) -> tuple[str, ...]:
     """The other variables that name the same proxy, and would count without the first."""
     where, rules, environ = finding.where, effective.network.rules, standing.environ
-    if where is None or where.layer != "environment":
+    if where is None:
         return ()
-    first = where.slot.removeprefix("$")
+    first = where.slot.removeprefix("$").rpartition(".")[2]  # a table of variables in the settings, too
     names = rules.http if effective.url.strip()[:5].lower() == "http:" else rules.https
     return tuple(name for name in names if name != first and environ.get(name) and environ[name] == environ.get(first))
 
