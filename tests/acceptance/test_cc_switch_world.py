@@ -96,6 +96,26 @@ def test_the_rows_of_a_profile_that_is_renamed_follow(machine: Machine, switch: 
     assert switch.everything() == before
 
 
+@pytest.mark.parametrize("change", ["renamed", "another"])
+def test_in_the_home_folder_what_a_row_replaces_is_no_file_of_a_project(
+    machine: Machine, switch: Home, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    """The project's settings are the user's own there, which hold the command of the profile from before."""
+    monkeypatch.setattr(Machine, "project", property(lambda one: one.home))
+    machine.profile(HOME_PROFILE)
+    machine.write(".claude/settings.json", "{}\n")
+    assert machine.toolsync(*APPLY, "--tool", "cc-switch", "--tool", "claude-code").code == 0
+    if change == "renamed":
+        ran = machine.toolsync("profile", "rename", "work", "job")
+        again = ran.out.split("until `toolsync ")[1].split("`")[0].split()
+    else:
+        again = ["apply", "--profile", "home", "--tool", "cc-switch", "--tool", "claude-code"]
+    assert machine.toolsync("status", *again[1:]).code == 1
+    assert machine.toolsync(*again, *APPLY[1:]).code == 0
+    assert {*_rows("job" if change == "renamed" else "home")} <= {*_ids(switch)}
+    assert machine.toolsync("status", *again[1:]).said == (0, "")
+
+
 @pytest.mark.usefixtures("switch")
 def test_the_rows_that_were_applied_last_stay_so_though_another_profile_is_renamed(machine: Machine) -> None:
     machine.profile(HOME_PROFILE)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
+from toolsync import disk
+from toolsync.paths import candidates
 from toolsync.plan import FilePlan
 from toolsync.planning.returning import stop_at_old_key
 from toolsync.planning.tracing import Notice, traced
@@ -38,7 +41,7 @@ class Reading:
         """
         for name in tool.holds:  # what else is to say is said of that tool's own file
             if parts := self._as_own(tool, name):
-                traced(self._session, self._known[name], parts)
+                traced(self._session, self._known[name], parts, self._own_places(name, parts))
         if tool.holds:
             return []
         wanted = (together for together in self._together(tool) if any(plan.edits for plan in together.values()))
@@ -56,6 +59,14 @@ class Reading:
         files = {row.overlay: self._files.get((tool.name, row.overlay), []) for row in tool.files}
         for index in range(max(map(len, files.values()), default=0)):
             yield {overlay: self._plans[paths[index]] for overlay, paths in files.items() if len(paths) > index}
+
+    def _own_places(self, name: str, parts: Mapping[str, FilePlan]) -> dict[str, FilePlan]:
+        """The parts by the files that they would stand in: in the home folder these are the project's, too."""
+        rows = [row for row in self._known[name].files if row.overlay in parts]
+        places = [(row, candidates(row.path, self._session.places)) for row in rows]
+        return {
+            str(disk.resolve(next(filter(Path.exists, found), found[0]))): parts[row.overlay] for row, found in places
+        }
 
     def _as_own(self, store: Tool, name: str) -> dict[str, FilePlan]:
         """The plans of the parts that hold a tool's own files, as if they were those."""

@@ -39,6 +39,10 @@ class Notice:
     is_problem: bool = False
 
 
+NOWHERE: Mapping[str, FilePlan] = {}
+"""Every plan stands for the file that it is written to."""
+
+
 @frozen
 class _Seen:
     """A layer's file as its tool sees it."""
@@ -48,18 +52,22 @@ class _Seen:
     fault: Fault | None = None
 
 
-def traced(session: Session, tool: Tool, plans: Mapping[str, FilePlan]) -> list[Notice]:
+def traced(
+    session: Session, tool: Tool, plans: Mapping[str, FilePlan], elsewhere: Mapping[str, FilePlan] = NOWHERE
+) -> list[Notice]:
     """What keeps `tool` from using what is planned.
 
     Args:
         session: where its layers are read.
         tool: whose trace.
         plans: the plan of each of its rows, by overlay.
+        elsewhere: of plans that stand for another file than they are written to, which one, by its real path.
 
     Raises:
         PlanRefusedError: a credential that is not ours would reach our gateway.
     """
-    seen = [_seen(session, layer, path, plans) for layer, path in placed(tool.layers, session.places)]
+    planned = {plan.path: plan for plan in plans.values()} | dict(elsewhere)
+    seen = [_seen(session, layer, path, plans, planned) for layer, path in placed(tool.layers, session.places)]
     faults = [_fault_notice(session, tool, plan) for plan in plans.values() if plan.fault is not None]
     if faults:
         return faults  # the tool reads nothing of the file: every other answer would follow from that
@@ -85,7 +93,8 @@ def traced(session: Session, tool: Tool, plans: Mapping[str, FilePlan]) -> list[
 
 def layer_trees(session: Session, tool: Tool, plans: Mapping[str, FilePlan]) -> list[Tree]:
     """The tool's layers with the planned texts in them, lowest first; see `traced` for the arguments."""
-    trees = [_seen(session, layer, path, plans).tree for layer, path in placed(tool.layers, session.places)]
+    planned = {plan.path: plan for plan in plans.values()}
+    trees = [_seen(session, layer, path, plans, planned).tree for layer, path in placed(tool.layers, session.places)]
     return heeded(trees, session.places.around)
 
 
@@ -93,7 +102,9 @@ def _edits(plan: FilePlan, tool: Tool, overlay: str) -> Sequence[Edit]:
     return plan.edits.get((tool.name, overlay), ())
 
 
-def _seen(session: Session, layer: Layer, path: Path | None, plans: Mapping[str, FilePlan]) -> _Seen:
+def _seen(
+    session: Session, layer: Layer, path: Path | None, plans: Mapping[str, FilePlan], planned: Mapping[str, FilePlan]
+) -> _Seen:
     if layer.kind == "environment":
         return _Seen(Tree(layer, dict(session.places.environ)))
     if layer.kind == "overlay":
@@ -104,7 +115,7 @@ def _seen(session: Session, layer: Layer, path: Path | None, plans: Mapping[str,
         return _Seen(Tree(layer, parsed.data, plan.path), parsed)
     if path is None:
         return _Seen(Tree(layer, {}))  # no variable says where it would lie
-    return _seen_file(layer, path, {plan.path: plan for plan in plans.values()})
+    return _seen_file(layer, path, planned)
 
 
 def _seen_file(layer: Layer, path: Path, planned: Mapping[str, FilePlan]) -> _Seen:
