@@ -101,6 +101,13 @@ def test_each_has_its_whole_patience_where_one_way_of_asking_is_silent(world: Wo
     assert chats == ["m0", "m0"]
 
 
+def test_who_lists_its_models_and_answers_no_question_says_what_to_try(world: World) -> None:
+    with world.gateway(lambda put: Reply(LIST) if put.method == "GET" else silent(put)) as gateway:
+        (told,) = asked(request(gateway.origin, "m0"))
+    assert (told.cause, told.certainty, told.exchanges[-1].status) == ("", "open", None)
+    assert "needs longer" in tell(told.said)
+
+
 def test_who_answers_is_asked_one_thing_at_a_time_however_slow_it_is(world: World) -> None:
     def reply(put: Put) -> Reply:
         return Reply(LIST) if put.method == "GET" else Reply(PONG, seconds=4 * BEAT)

@@ -86,11 +86,11 @@ class Answer:
 
 
 def _advised(answer: Answer) -> Answer:
-    """With what to do where the gateway took every request, and answered none: nobody can tell why."""
+    """With what to do where the gateway took the last request, and did not answer it: nobody can tell why."""
     told = answer.inquiry
-    if told is None or told.cause or told.said or not told.exchanges:
+    if told is None or told.cause or told.said or told.certainty != "open" or not told.exchanges:
         return answer
-    if any(one.status is not None or one.cause for one in told.exchanges):
+    if told.exchanges[-1].status is not None or any(one.cause for one in told.exchanges):
         return answer
     return replace(answer, inquiry=replace(told, said=say("try_again")))
 
