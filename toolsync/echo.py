@@ -112,9 +112,12 @@ def _forms(key: str) -> Iterator[tuple[str, int]]:
         yield form, _PART
 
 
+_ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
+"""As `html.escape` has it, whose import takes as long as all else here."""
+
+
 def spelled(key: str) -> Iterator[str]:
     """The key, and how it is written where some of its characters mean something else."""
-    import html
     import json
     from urllib.parse import quote
 
@@ -122,7 +125,7 @@ def spelled(key: str) -> Iterator[str]:
     yield json.dumps(key)[1:-1]
     yield repr(key)[1:-1]
     yield key.replace("/", "\\/")
-    yield html.escape(key)
+    yield key.translate(_ENTITIES)
     yield quote(key, safe="", errors="surrogatepass")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import secrets
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -26,6 +25,8 @@ def path_in(state_dir: Path) -> Path:
 
 def fresh() -> Memory:
     """A memory of nothing, with a new random key for its hashes."""
+    import secrets  # few need a new one
+
     return Memory(key=secrets.token_bytes(32))
 
 

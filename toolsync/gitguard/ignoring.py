@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePath
-from tempfile import TemporaryDirectory
 
 from toolsync import disk
 from toolsync.gitguard.git import Git
@@ -115,6 +114,8 @@ def _bytes(relative: PurePath) -> bytes:
 @contextmanager
 def _shadow(root: Path, folders: Sequence[Path], planned: Mapping[Path, str | None]) -> Iterator[Path]:
     """A work tree that holds nothing but the ignore files of `folders`, as they are to be."""
+    from tempfile import TemporaryDirectory  # not on the way of those who write nothing
+
     with TemporaryDirectory(prefix="toolsync-") as place:
         shadow = disk.resolve(Path(place)) / "tree"
         for folder in folders:

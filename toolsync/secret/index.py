@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -106,6 +105,8 @@ def _replace(path: Path, text: str) -> None:
 
 
 def _put(path: Path, text: str) -> None:
+    import tempfile  # only by those who write
+
     handle, temporary = tempfile.mkstemp(prefix=_DRAFT, dir=path.parent)  # 0600 from its first byte
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -33,6 +32,8 @@ def _makes(step: Step) -> bool:
 
 
 def _entry(step: Step) -> Entry:
+    import secrets  # not on the way of those who write nothing
+
     write = step.write
     temp = write.path.with_name(disk.TEMP_NAMES.replace("*", secrets.token_hex(8)))
     return Entry(
