@@ -14,7 +14,7 @@ import tomli
 from jsonschema import Draft202012Validator
 
 from tests.acceptance.machine import KEY, Machine
-from tests.check.planted import SHAPED, plant
+from tests.check.planted import REPLACED, SHAPED, plant
 from tests.gitguard.conftest import Home
 from tests.keys import invented
 from toolsync import resources
@@ -98,6 +98,25 @@ def test_a_key_of_any_source_is_looked_for(furnished: Machine) -> None:
     furnished.write(".bashrc", KEY)
     (one,) = furnished.toolsync("check", "--json").json["data"]["findings"]
     assert (one["shown"], one["secret"]["name"]) == ("~/.bashrc", "systemd:gateway")
+
+
+def test_the_key_that_others_may_have_seen_is_the_one_to_be_replaced(furnished: Machine) -> None:
+    own, second = invented("second"), Home(furnished.home)
+    furnished.profile("""[profiles.home]
+base_url = "https://home.example"
+model = "m"
+key = "keyring:second"
+""")
+    assert isinstance(furnished.vault, MemoryVault)
+    furnished.vault.set("second", Secret(own))
+    second.repository("project")
+    for name, value, told in (("a.txt", own, "key rotate home"), ("b.txt", REPLACED, "revoke it at its provider")):
+        furnished.write(f"project/{name}", value)
+        second.git("project", "add", ".")
+        second.git("project", "commit", "-qm", name)
+        ran = furnished.toolsync("check")
+        assert (ran.code, told in ran.out) == (1, True), ran.out
+    assert "`toolsync key rotate home` replaces it" in ran.out
 
 
 def test_a_key_that_is_too_short_is_not_looked_for_and_that_is_said(furnished: Machine) -> None:

@@ -172,6 +172,17 @@ def test_a_program_that_cannot_be_had_is_named(line: str, message: str) -> None:
 
 
 @posix
+def test_a_file_that_may_not_be_run_is_not_said_to_be_missing(tmp_path: Path) -> None:
+    file = tmp_path / "key.sh"
+    file.write_text("#!/bin/sh\n")
+    file.chmod(0o600)
+    with pytest.raises(SecretError) as caught:
+        from_command(str(file))
+    assert caught.value.message == f"'{file}' is no program that may be run"
+    assert "chmod u+x" in caught.value.hint
+
+
+@posix
 def test_a_file_that_is_no_program_is_named(tmp_path: Path) -> None:
     path = tmp_path / "pass"
     path.write_bytes(b"\x00\x01 not a program")

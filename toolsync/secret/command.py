@@ -116,6 +116,9 @@ def _found(program: str, name: str, environ: Mapping[str, str]) -> str:
     found = shutil.which(program) if is_path else on_path.found(program, environ)
     if found:
         return found
+    if is_path and Path(program).is_file():
+        shown = printable(program, limit=200)
+        raise SecretError(f"'{shown}' is no program that may be run", hint="Let its owner run it: `chmod u+x FILE`.")
     raise SecretError(f"there is no program '{name}'", hint="Install it, or write its absolute path into the profile.")
 
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Collection
+from contextlib import suppress
 
+from toolsync.commands.keys.stored import named
 from toolsync.commands.leaks.exposing import real_path
 from toolsync.commands.leaks.finding import Finding
 from toolsync.commands.leaks.repositories import NOTE, STRANDED
+from toolsync.commands.leaks.sought import FORMER
+from toolsync.errors import ToolsyncError
 from toolsync.gitguard.repository import WorkTree, enclosing
 from toolsync.keyref import PREFIXES
 from toolsync.masking import on_one_line
@@ -24,7 +28,7 @@ def advice(session: Session, one: Finding, fixes: Collection[str] = ()) -> str:
     """
     if one.is_agreed:
         return ""
-    return " ".join(filter(None, (_away(session, one, fixes), _replaced(one))))
+    return " ".join(filter(None, (_away(session, one, fixes), _replaced(session, one))))
 
 
 def _away(session: Session, one: Finding, fixes: Collection[str]) -> str:
@@ -76,13 +80,28 @@ _ADVICE = {
 }
 
 
-def _replaced(one: Finding) -> str:
+def _replaced(session: Session, one: Finding) -> str:
     """That a key which left the machine, or may have, must be replaced."""
     if not ({"history", "tracked", "others", "copied"} & set(one.exposed)):
         return ""
-    if is_kept(one.secret):
-        return "If anybody else could read that: `toolsync key rotate`."
+    if one.secret.endswith(FORMER):
+        return "It was replaced already: revoke it at its provider, if it is not yet."
+    command = rotation(session, one.secret)
+    if command:
+        return f"If anybody else could read that: `{command}`."
     return "If anybody else could read that, replace the key at its provider."
+
+
+def rotation(session: Session, name: str) -> str:
+    """The command that puts another key in the place of the one of that name; "" where there is none."""
+    if not is_kept(name) or name.endswith(FORMER):
+        return ""
+    with suppress(ToolsyncError):  # what reads the profiles says that they cannot be read
+        profiles = session.profiles().profiles
+        owner = next((profile.name for profile in profiles if str(profile.key) == name), None)
+        argument = owner or (name if name in map(str, named(profiles)) else "")
+        return on_one_line(shlex.join(["toolsync", "key", "rotate", argument])) if argument else ""
+    return ""
 
 
 def is_kept(name: str) -> bool:

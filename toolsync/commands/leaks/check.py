@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from toolsync import __version__, disk
-from toolsync.commands.leaks.advice import advice, is_kept
+from toolsync.commands.leaks.advice import advice, rotation
 from toolsync.commands.leaks.belonging import profile_of
 from toolsync.commands.leaks.exposing import expose, is_past, real_path
 from toolsync.commands.leaks.finding import Finding, Limits, Unseen, is_private_kind, open_to
@@ -126,7 +126,7 @@ def result(
         fixed: what was mended before.
         messages: what is said of that.
     """
-    said = (*messages, *_messages(checked))
+    said = (*messages, *_messages(session, checked))
     return Result("check", data(session, checked, fixed), said, _exit_code(checked))
 
 
@@ -137,12 +137,14 @@ def _exit_code(checked: Checked) -> int:
     return INCONCLUSIVE if is_blind or any(one.matters for one in checked.looking.unseen) else DONE
 
 
-def _messages(checked: Checked) -> Iterator[Message]:
+def _messages(session: Session, checked: Checked) -> Iterator[Message]:
     yield from checked.warnings
-    if any(is_kept(one.secret) and one.exposed for one in checked.leaks):
-        yield Message(
-            "note", "a key that others may have seen is no secret any more", "`toolsync key rotate` replaces it."
-        )
+    seen = dict.fromkeys(one.secret for one in checked.leaks if one.exposed)
+    commands = dict.fromkeys(filter(None, (rotation(session, name) for name in seen)))
+    if commands:
+        told = " and ".join(f"`{command}`" for command in commands)
+        text = "a key that others may have seen is no secret any more"
+        yield Message("note", text, f"{told} {'replace them' if len(commands) > 1 else 'replaces it'}.")
 
 
 def data(session: Session, checked: Checked, fixed: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:

@@ -31,6 +31,10 @@ _MOST_OLD = 50
 """How many of the user's earlier values are looked for: each is another search of everything."""
 
 
+FORMER = " before its rotation"
+"""How the name of a key ends that was replaced, and is kept for `--back`."""
+
+
 @frozen
 class Sought:
     """What is looked for.
@@ -152,7 +156,7 @@ class _Gathering:
         for entry in former.entries(reference.name):
             found = self._session.open_vault().get(entry)
             if found is not None:
-                yield f"{reference} before its rotation", found.reveal()
+                yield f"{reference}{FORMER}", found.reveal()
 
     def _add_key(self, reference: KeyRef, *, is_used: bool) -> None:
         try:
