@@ -131,3 +131,26 @@ def test_several_threads_may_make_the_first_instance() -> None:
     for thread in threads:
         thread.join(10)
     assert made == [Pair(1)] * 8
+
+
+@pytest.mark.parametrize("name", ["_compared", "__match_args__", "__init__", "__dataclass_fields__"])
+def test_a_first_instance_that_was_cut_off_is_made_the_next_time(name: str) -> None:
+    cuts: list[str] = []
+
+    class Cut(type):
+        def __setattr__(cls, attribute: str, value: object) -> None:
+            if attribute == name and cuts.count(name) == 0 and "made" in cuts:
+                cuts.append(name)
+                raise KeyboardInterrupt
+            super().__setattr__(attribute, value)
+
+    @frozen
+    class Listed(metaclass=Cut):
+        one: int
+        rows: list[int] = field(default_factory=list)
+
+    cuts.append("made")
+    with pytest.raises(KeyboardInterrupt):
+        Listed(1)
+    assert Listed(1) == Listed(1, [])
+    assert [each.name for each in fields(Listed)] == ["one", "rows"]

@@ -50,7 +50,7 @@ class _Fields:
 
 
 def _complete(cls: Any) -> None:
-    """Make the class the dataclass that it is, as `dataclass` makes its like; last its constructor, for threads."""
+    """Make the class the dataclass that it is, as `dataclass` makes its like; what says that it is made comes last."""
     with _LOCK:
         if not isinstance(cls.__dict__[_FIELDS], _Fields):
             return  # another thread was quicker
@@ -58,14 +58,14 @@ def _complete(cls: Any) -> None:
         like: Any = type(cls)(cls.__name__, cls.__bases__, own)
         like.__qualname__ = cls.__qualname__  # it stands in errors of the constructor
         like = dataclass(eq=False, repr=False)(like)
-        for one in fields(like):
+        cls._compared = attrgetter("__class__", *(one.name for one in fields(like) if one.compare))
+        for name in ("__match_args__", "__dataclass_params__", "__init__", _FIELDS):
+            setattr(cls, name, getattr(like, name))
+        for one in fields(like):  # from here on nobody begins anew, were this cut off by Ctrl-C
             if one.name in like.__dict__:
                 setattr(cls, one.name, like.__dict__[one.name])
             elif one.name in cls.__dict__:
                 delattr(cls, one.name)  # a default that is made anew for each instance
-        cls._compared = attrgetter("__class__", *(one.name for one in fields(like) if one.compare))
-        for name in ("__match_args__", "__dataclass_params__", _FIELDS, "__init__"):
-            setattr(cls, name, getattr(like, name))
 
 
 def _is_equal(one: Any, other: Any) -> Any:
