@@ -79,10 +79,24 @@ started+=($!)
 for _ in $(seq 1000); do [ -S "$runtime/bus" ] && break; sleep 0.02; done
 [ -S "$runtime/bus" ] || { cat "$files/log" >&2; fail "dbus-daemon did not start"; }
 
-# 5. The keyring. In the foreground: what `--unlock` alone leaves running is nobody's child.
-env HOME="$home" XDG_RUNTIME_DIR="$sockets" XDG_DATA_HOME="$home/.local/share" XDG_CONFIG_HOME="$home/.config" \
-    XDG_CACHE_HOME="$home/.cache" DBUS_SESSION_BUS_ADDRESS="unix:path=$runtime/bus" \
-    gnome-keyring-daemon --foreground --unlock --components=secrets < <(printf %s "$password") >>"$files/log" 2>&1 &
+# 5. The keyring. In the foreground: what `--unlock` alone leaves running is nobody's child. It is known to abort when a
+# client goes while its session is opened (gnome-keyring 42 to 50), and a desktop's session starts it anew: so do we.
+keyring() {
+    local daemon= rc
+    trap 'kill "$daemon" 2>/dev/null; wait "$daemon" 2>/dev/null; exit' TERM
+    while :; do
+        env HOME="$home" XDG_RUNTIME_DIR="$sockets" XDG_DATA_HOME="$home/.local/share" XDG_CONFIG_HOME="$home/.config" \
+            XDG_CACHE_HOME="$home/.cache" DBUS_SESSION_BUS_ADDRESS="unix:path=$runtime/bus" \
+            gnome-keyring-daemon --foreground --unlock --components=secrets < <(printf %s "$password") &
+        daemon=$! rc=0
+        wait "$daemon" || rc=$?
+        case $rc in
+            134 | 139) echo "secret_service.sh: gnome-keyring-daemon crashed (status $rc) and is started anew" >&3 ;;
+            *) exit "$rc" ;;
+        esac
+    done
+}
+keyring 3>&2 >>"$files/log" 2>&1 &
 started+=($!)
 answers() {
     dbus-send --bus="unix:path=$runtime/bus" --print-reply --dest=org.freedesktop.DBus / \
