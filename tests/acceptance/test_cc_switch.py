@@ -25,6 +25,7 @@ from tests.acceptance.switch import (
     settings,
     untouched,
 )
+from tests.keys import invented
 from tests.store.cc_switch import ROW, SCHEMAS, Home, add_neighbours
 from toolsync.errors import StoreError
 from toolsync.store import cc_switch_table
@@ -417,3 +418,36 @@ def _once_before_writing(monkeypatch: pytest.MonkeyPatch, act: Callable[[], obje
         write(*arguments)
 
     monkeypatch.setattr(CcSwitch, "write", later)
+
+
+# A row that asks for the key, and leads elsewhere than the profile.
+
+
+@pytest.mark.usefixtures("newest")
+def test_a_row_that_would_send_the_key_elsewhere_is_said(machine: Machine) -> None:
+    """Nothing but the next click stands between the new gateway's key and the old gateway."""
+    assert machine.toolsync(*APPLY, "--tool", "cc-switch").code == 0
+    edited = machine.toolsync("profile", "edit", "work", "--set", "base_url=https://new.example/api")
+    for called, path in (("Claude Code", "/api"), ("Codex CLI", "/api/v1")):
+        said = f"CC Switch ({called}) asks for the key of 'work', and sends it to https://gateway.example{path}, "
+        assert f"warning: {said}where the profile does not lead any more\n" in edited.out
+    assert edited.out.count("`toolsync apply -p work --tool cc-switch` sets it anew.") == 2
+    machine.environ["NEXT"] = invented("new-gateway")
+    ran = machine.toolsync("key", "rotate", "work", "--from", "env:NEXT", "--yes", "--no-ping")
+    assert (ran.code, ran.out.count("problem: CC Switch (")) == (1, 2), ran.out
+    assert machine.toolsync(*APPLY, "-p", "work", "--tool", "cc-switch").code == 0
+    edited = machine.toolsync("profile", "edit", "work", "--set", "model=new-model")
+    assert "sends it to" not in edited.out
+
+
+@pytest.mark.usefixtures("newest")
+def test_no_profile_gets_the_name_by_which_a_row_of_another_gateways_asks(machine: Machine) -> None:
+    assert machine.toolsync(*APPLY, "--tool", "cc-switch").code == 0
+    init = ("init", "home", "--base-url", "https://home.example/api", "--model", "m", "--key-from", "keyring:home")
+    assert machine.toolsync(*init).code == 0
+    assert machine.toolsync("profile", "rename", "work", "aside").code == 0
+    ran = machine.toolsync("profile", "rename", "home", "work")
+    assert (ran.code, "CC Switch (Claude Code) asks for the key of 'work'" in ran.err) == (2, True), ran
+    assert "`toolsync apply -p aside --tool cc-switch` first, then this again." in ran.err
+    assert machine.toolsync(*APPLY, "-p", "aside", "--tool", "cc-switch").code == 0
+    assert machine.toolsync("profile", "rename", "home", "work").code == 0

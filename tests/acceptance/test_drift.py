@@ -351,6 +351,28 @@ def test_a_profile_made_anew_by_a_name_that_tools_still_ask_by_is_told_of_them(t
     assert MOVED not in two.toolsync(*init, ADDRESS).out
 
 
+def test_a_tool_that_asks_is_told_of_though_nobody_remembers_it(two: Machine) -> None:
+    (two.state / "memory.json").unlink()
+    edited = two.toolsync("profile", "edit", "work", "--set", "base_url=https://new.example/api")
+    assert f"warning: {MOVED}" in edited.out
+    assert two.toolsync("profile", "rename", "work", "aside").code == 0
+    ran = two.toolsync("profile", "rename", "home", "work")
+    assert "`toolsync apply -p home --tool claude-code` first, then this again." in ran.err
+
+
+def test_a_tool_that_asks_another_profile_file_counts_where_the_key_is_the_same(
+    two: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its profile by the name is another one, which leads where it should; a key that both have goes there."""
+    text = two.config.read_text(encoding="utf-8").replace("https://gateway.example/api", "https://new.example/api")
+    other = two.config.with_name("other.toml")
+    other.write_text(text.replace('"keyring:work"', '"keyring:mine"'), encoding="utf-8")
+    assert "sends it to" not in two.toolsync("--config", str(other), "profile", "edit", "work", "--set", "model=m2").out
+    other.write_text(text, encoding="utf-8")
+    monkeypatch.setattr("sys.stdin", io.StringIO(invented("first")))
+    assert f"warning: {MOVED}" in two.toolsync("--config", str(other), "key", "set", "work", "--stdin").out
+
+
 def test_what_apply_cannot_mend_is_shown_by_doctor(two: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     two.write("project/.claude/settings.json", '{"env": {"ANTHROPIC_BASE_URL": "https://project.example"}}')
     said = (

@@ -12,6 +12,7 @@ from toolsync.doctor.model import Effective
 from toolsync.doctor.sight import Sight
 from toolsync.doctor.wanted import wanted_edits
 from toolsync.doctor.world import World
+from toolsync.document import Document
 from toolsync.tool import Reader, Tool
 from toolsync.trace import Answer, Tree, answers, unhindered
 from toolsync.value import frozen
@@ -62,6 +63,21 @@ def looks(world: World, tool: Tool) -> Iterator[Look]:
         layers = seen(world.session, tool, files)
         for reader in tool.readers:
             yield Look(world, tool, reader, layers, elsewhere, wanted_of, is_alone=len(tool.readers) == 1)
+
+
+def looks_in(world: World, tool: Tool, overlay: str, document: Document) -> Iterator[Look]:
+    """Every program of the tool as it would be with one file alone, which lies elsewhere: in a row of a store.
+
+    Args:
+        world: what it is looked at with.
+        tool: whose.
+        overlay: which of its files.
+        document: what that says.
+    """
+    layers = tuple(Seen(layer, "read", document=document) for layer in tool.layers if layer.overlay == overlay)
+    wanted_of = wanted_edits(tool, world.facts(tool.name))
+    for reader in tool.readers:
+        yield Look(world, tool, reader, layers, (), wanted_of, is_alone=len(tool.readers) == 1)
 
 
 def here(found: Sequence[Look]) -> tuple[Look, ...]:

@@ -4,21 +4,31 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Collection, Iterator
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from toolsync import disk, registry
 from toolsync import memory as memories
-from toolsync.asked import asked_for
+from toolsync.asked import asked_for, asked_in
 from toolsync.commands.keys.holders import layers_of, users
+from toolsync.document import Document, parse
 from toolsync.errors import ToolsyncError
 from toolsync.keyref import KeyRef
 from toolsync.masking import on_one_line
+from toolsync.planning.stores import Address, Shelves
 from toolsync.profile import Profile
 from toolsync.registry import Known
 from toolsync.remembered import Memory
 from toolsync.result import Message
+from toolsync.search.placing import existing
 from toolsync.session import Session
+from toolsync.tool import FileRow, Tool
 from toolsync.value import frozen
+
+if TYPE_CHECKING:
+    from toolsync.doctor.look import Look
 
 
 @frozen
@@ -27,7 +37,7 @@ class Astray:
 
     Attributes:
         tool: the tool's name.
-        called: the program, for people.
+        called: the program, for people; with what keeps its settings, where that is a row.
         address: where it sends the key that it gets.
         is_set: whether that stands where `apply` writes: else a project's file says so, or this shell.
     """
@@ -76,28 +86,70 @@ def astray(session: Session, profile: Profile, name: str) -> Iterator[Astray]:
     except ToolsyncError:  # other commands say so
         return
     asking: dict[str, set[str]] = {}
-    for tool, real in _asking(memory, known, name):
+    for tool, real in _asking(session, memory, known, name):
         asking.setdefault(tool, set()).add(real)
-    if not asking:
+    rows = list(_asking_rows(session, memory, known, name))
+    if not (asking or rows):
         return
-    from toolsync.commands.keys.sending import Blind, origin_of  # with all that looks at tools
-    from toolsync.doctor.look import looks
+    from toolsync.commands.keys.sending import Blind  # with all that looks at tools
+    from toolsync.doctor.look import looks, looks_in
 
     world = Blind(session, profile, session.profiles().profiles)
     for tool, files in asking.items():
-        for look in looks(world, known[tool]):
-            address, wanted = look.effective.base_url, look.wanted.get("base_url", "")
-            if address and wanted and origin_of(address) != origin_of(wanted):
-                where = look.effective.wheres.get("base_url")
-                is_set = where is None or (
-                    str(disk.resolve(Path(where.file))) in files if where.file else not where.layer
-                )
-                yield Astray(tool, look.effective.called, address, is_set)
+        for look in (look for look in looks(world, known[tool]) if _is_away(look, name)):
+            where = look.effective.wheres.get("base_url")
+            is_set = where is None or (str(disk.resolve(Path(where.file))) in files if where.file else not where.layer)
+            yield Astray(tool, look.effective.called, look.effective.base_url, is_set)
+    for store, row, document in rows:
+        for look in (look for look in looks_in(world, known[row.of], row.template, document) if _is_away(look, name)):
+            yield Astray(store.name, f"{store.title} ({look.effective.called})", look.effective.base_url, is_set=True)
 
 
-def _asking(memory: Memory, known: Known, name: str) -> Iterator[tuple[str, str]]:
-    """The tools, each with a file of its that asks."""
+def _is_away(look: Look, name: str) -> bool:
+    """Whether a program that asks for the key of `name` leads elsewhere than the profile, and has the same key."""
+    from toolsync.commands.keys.sending import origin_of
+
+    address, wanted = look.effective.base_url, look.wanted.get("base_url", "")
+    return bool(address and wanted) and origin_of(address) != origin_of(wanted) and _has_key(look, name)
+
+
+def _has_key(look: Look, name: str) -> bool:
+    """Whether the name is one of our file's; in another profile file, whether the key is that of our profile."""
+    from toolsync.doctor.effective import printing
+    from toolsync.doctor.elsewhere import elsewhere
+
+    session, profile = look.world.session, look.world.profile
+    files = (elsewhere(look, printing(look, one)) for one in look.effective.credentials)
+    file = next(filter(None, files), "")
+    if not file or profile is None:
+        return True
+    with suppress(ToolsyncError):  # what cannot be read gives no key away
+        return profile.name == name and replace(session, config=Path(file)).profiles().get(name).key == profile.key
+    return False
+
+
+def _asking(session: Session, memory: Memory, known: Known, name: str) -> Iterator[tuple[str, str]]:
+    """The tools, each with a file of its that asks, be it remembered or not."""
+    there = [(layer.tool, real) for real, layer in layers_of(memory) if Path(real).is_absolute()]
+    for row, owner in ((row, tool.name) for tool in known.values() for row in tool.files if not row.each):
+        with suppress(ToolsyncError):  # what links in a circle lead to asks for nothing
+            path = existing(row.path, session.places)
+            there += [(owner, str(disk.resolve(path)))] if path is not None and disk.exists(path) else []
+    for tool, real in dict.fromkeys(there):
+        if tool in known and not known[tool].store and asked_for(real) == name:
+            yield tool, real
+
+
+def _asking_rows(session: Session, memory: Memory, known: Known, name: str) -> Iterator[tuple[Tool, FileRow, Document]]:
+    """The rows that ask, as they stand: a click makes them the tool's own file."""
+    shelves = Shelves(session)
     for real, layer in layers_of(memory):
         tool = known.get(layer.tool)
-        if tool is not None and not tool.store and Path(real).is_absolute() and asked_for(real) == name:
-            yield layer.tool, real
+        rows = tool.files if tool is not None and tool.store else ()
+        row = next((row for row in rows if row.overlay == layer.overlay and row.of in known), None)
+        if tool is None or row is None:
+            continue
+        with suppress(ToolsyncError):  # who applies is told
+            text = (shelves.text(tool, Address.parse(real)) or "").encode()
+            if asked_in(text) == name:
+                yield tool, row, parse(text, row.format)

@@ -18,11 +18,13 @@ from toolsync.errors import PlanRefusedError, TemplateError, ToolsyncError, Usag
 from toolsync.masking import on_one_line
 from toolsync.planning.aside import strays
 from toolsync.planning.delivery import ways
+from toolsync.planning.fitting import remembered_tools
 from toolsync.profile import Profile, Profiles, editor, rules
 from toolsync.profile.problem import advice
 from toolsync.profile.reader import read
 from toolsync.profile.rename import renamed
 from toolsync.profile.wording import one_line
+from toolsync.remembered import Memory
 from toolsync.result import Message
 from toolsync.secret.command import program
 from toolsync.session import Session
@@ -101,14 +103,18 @@ def _stop_at_askers(session: Session, old: str, new: str) -> None:
     asking = (f"{one.called} asks for the key of '{new}', and sends it to {on_one_line(one.address)}" for one in found)
     text = f"the key of '{old}' would go elsewhere by that name: {'; '.join(dict.fromkeys(asking))}"
     memory = memories.read(memories.path_in(session.state))
-    ways = dict.fromkeys(_given_back(one.tool, memory.profile_of(one.tool), profiles, old) for one in found)
+    ways = dict.fromkeys(_given_back(one.tool, memory, profiles, old) for one in found)
     raise PlanRefusedError(f"{text}; nothing was changed", hint=f"{' and '.join(ways)} first, then this again.")
 
 
-def _given_back(tool: str, own: str, profiles: Profiles, renamed: str) -> str:
-    """What sets a tool anew to the profile that it has, or gives it back where it has none of its own."""
-    is_there = own in profiles.names and own != renamed
-    line = ("toolsync", "apply", "-p", own, "--tool", tool) if is_there else ("toolsync", "undo", tool)
+def _given_back(tool: str, memory: Memory, profiles: Profiles, renamed: str) -> str:
+    """What sets a tool anew to the profile that it has, or gives it back where it has none of its own.
+
+    What nobody remembers cannot be given back; it may have the profile itself, whose name follows.
+    """
+    own = memory.profile_of(tool) if tool in remembered_tools(memory) else ""
+    profile = own if own in profiles.names and own != renamed else "" if own else renamed
+    line = ("toolsync", "apply", "-p", profile, "--tool", tool) if profile else ("toolsync", "undo", tool)
     return f"`{shlex.join(line)}`"
 
 
