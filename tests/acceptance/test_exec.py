@@ -155,11 +155,11 @@ def test_a_tool_that_is_switched_off_runs_as_it_is(machine: Machine, started: St
 
 def test_codex_is_given_no_key_that_it_does_not_look_for(machine: Machine, started: Started) -> None:
     machine.profile(key="env:NOBODY_ASKS")
-    ran, argv, environ = started("codex")
-    assert (ran.code, argv, environ) == (0, ["codex"], {})
+    ran, argv, _ = started("codex")
+    assert (ran.code, argv) == (2, [])
     assert ran.err == (
-        "warning: Codex CLI uses another provider 'openai', its own default\n"
-        "    `toolsync apply --profile work --tool codex` sets it to this profile.\n"
+        "error: Codex CLI would use another provider 'openai', its own default\n"
+        "  hint: `toolsync apply --profile work --tool codex` sets it to this profile.\n"
     )
     machine.profile()
     machine.toolsync("apply", "--tool", "codex", "--yes", "--force")

@@ -14,7 +14,7 @@ from toolsync.commands.environment.launching import launch
 from toolsync.commands.environment.reach import by_itself, is_off, is_served, is_set_by_files, takes, unserved
 from toolsync.commands.environment.sight import all_ways, counts, seen_by, started_here
 from toolsync.commands.environment.variables import Variable, anybodys, demanded, filling, outline, taken
-from toolsync.commands.environment.verdict import judged, left_alone
+from toolsync.commands.environment.verdict import judged, stop_where_led_elsewhere
 from toolsync.errors import PlanRefusedError
 from toolsync.planning.tracing import called
 from toolsync.profile import Profile
@@ -119,7 +119,7 @@ def _heeded(
             amiss = [one for one in amiss if not _is_given_otherwise(one, seen.answers)]
             messages += judged(session, profile, tool, seen, amiss)
         else:
-            messages += left_alone(session, profile, tool, seen, amiss)
+            stop_where_led_elsewhere(session, profile, tool, seen, amiss)
         for variable in variables:
             kept[variable] = kept[variable] or counts(seen.reader, variable, seen.answers, seen.trees)
     return list(dict.fromkeys(messages)), [variable for variable, is_read in kept.items() if is_read]

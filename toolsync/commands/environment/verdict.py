@@ -30,22 +30,22 @@ def judged(session: Session, profile: Profile, tool: Tool, seen: Seen, found: Se
         yield Message("warning", text, hint)
 
 
-def left_alone(
+def stop_where_led_elsewhere(
     session: Session, profile: Profile, tool: Tool, seen: Seen, found: Sequence[Conflict]
-) -> Iterator[Message]:
-    """That a tool which is to be set by its own files is not, and asks whom it asks by itself.
+) -> None:
+    """Let a tool pass that is set by its own files, where these lead it to the profile.
+
+    Whoever runs it by `exec` means the profile's gateway: a word of ours would be gone with its first screen.
 
     Raises:
-        PlanRefusedError: a file leads it elsewhere.
+        PlanRefusedError: they do not, or it was never set, and would ask its own vendor.
     """
     for conflict in found:
         decides = conflict.question in {"base_url", *seen.reader.expect}
         is_key = conflict.is_foreign_credential and not asked_for(conflict.answer.file)
-        text, way = _told(session, tool, seen.reader, conflict), _way_out(session, profile, tool, conflict.answer, seen)
-        if conflict.answer.file and (decides or is_key):
-            raise PlanRefusedError(text, hint=way)
-        if decides:
-            yield Message("warning", text.replace(" would use ", " uses "), way)
+        if decides or (conflict.answer.file and is_key):
+            hint = _way_out(session, profile, tool, conflict.answer, seen)
+            raise PlanRefusedError(_told(session, tool, seen.reader, conflict), hint=hint)
     for file in sorted(seen.own):
         asked = asked_for(file)
         if asked and not _asks_for(session, profile, asked):
