@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping
 from typing import get_args
 
 import pytest
 
-from toolsync import causes
+from toolsync import causes, resources
 from toolsync.causes import Cause, Language, Severity
 from toolsync.errors import UsageError
 
 ENGLISH = causes.every("en")
 SLUGS = [cause.slug for cause in ENGLISH]
 COMMANDS = {"apply", "doctor", "key", "models", "ping", "profile", "status", "tools", "explain", "diff", "undo"}
+
+_FOLDER = resources.folder("templates") / "causes"
 
 every_cause = pytest.mark.parametrize("cause", ENGLISH, ids=SLUGS)
 
@@ -42,6 +45,18 @@ def test_the_same_placeholders_stand_in_both_languages_and_each_has_a_word_of_it
         assert names == causes.placeholders(getattr(chinese, sentence)), sentence
         for language in get_args(Language):
             assert names <= set(causes.words(language)["placeholders"])
+
+
+def test_a_group_has_the_causes_that_its_file_has() -> None:
+    written = [
+        slug for group in causes.GROUPS for slug in tomllib.loads((_FOLDER / f"{group}.toml").read_text("utf-8"))
+    ]
+    assert written == SLUGS
+
+
+def test_a_cause_that_is_not_there_is_none() -> None:
+    with pytest.raises(KeyError, match="no_such_cause"):
+        causes.named("no_such_cause")
 
 
 @every_cause

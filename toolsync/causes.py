@@ -64,12 +64,12 @@ def named(slug: str, language: Language = "en") -> Cause:
     Raises:
         KeyError: there is none; those that code names are known by the tests.
     """
-    return _catalogue()[slug, language]
+    return _in_words(slug, language)
 
 
 def every(language: Language = "en") -> tuple[Cause, ...]:
     """All causes by group, in the order in which they stand in its file."""
-    return tuple(cause for (_, spoken), cause in _catalogue().items() if spoken == language)
+    return tuple(_in_words(slug, language) for group in GROUPS for slug in _members(group))
 
 
 def language(option: str | None, environ: Mapping[str, str]) -> Language:
@@ -130,21 +130,12 @@ def _spoken(text: str) -> Language | None:
 
 
 @cache
-def _catalogue() -> Mapping[tuple[str, Language], Cause]:
-    tables = {group: _table(group) for group in GROUPS}
-    members = {group: tuple(table) for group, table in tables.items()}
-    return {
-        (slug, spoken): _cause(slug, group, row, spoken, members)
-        for group, table in tables.items()
-        for slug, row in table.items()
-        for spoken in get_args(Language)
-    }
-
-
-def _cause(
-    slug: str, group: str, row: Mapping[str, Any], language: Language, members: Mapping[str, tuple[str, ...]]
-) -> Cause:
-    explained = (one for name in row.get("explains", ()) for one in members.get(name, (name,)))
+def _in_words(slug: str, language: Language) -> Cause:
+    group = next((group for group in GROUPS if slug in _members(group)), None)
+    if group is None:
+        raise KeyError(slug)
+    row = _table(group)[slug]
+    explained = (one for name in row.get("explains", ()) for one in (_members(name) if name in GROUPS else (name,)))
     return Cause(
         slug=slug,
         group=group,
@@ -156,9 +147,23 @@ def _cause(
 
 
 @cache
+def _members(group: str) -> tuple[str, ...]:
+    """The causes of a group by the headings in its file, which takes a hundredth of the time that reading it does."""
+    return tuple(_HEADING.findall(_text(group)))
+
+
+_HEADING = late(r"(?m)^\[([a-z_0-9]+)\]$")
+
+
+@cache
 def _table(name: str) -> dict[str, Any]:
     """A file of `templates/causes/`; a group's name in `explains` stands for all of its causes."""
     import tomli
 
+    return tomli.loads(_text(name))
+
+
+@cache
+def _text(name: str) -> str:
     file: Path = resources.folder("templates") / "causes" / f"{name}.toml"
-    return tomli.loads(file.read_text(encoding="utf-8"))
+    return file.read_text(encoding="utf-8")
