@@ -69,6 +69,14 @@ def test_without_consent_it_is_left_out_with_the_reason(lived_in: Machine) -> No
     ) in ran.out
 
 
+def test_left_out_it_is_said_to_stay_set_to_the_profile_whose_key_it_holds(lived_in: Machine) -> None:
+    lived_in.profile(f'\n[profiles.home]\nbase_url = "{ADDRESS}"\nmodel = "m"\nkey = "keyring:work"\n')
+    assert lived_in.toolsync(*APPLY, "--allow-plaintext", "-p", "home").code == 0
+    with lived_in.untouched():
+        ran = lived_in.toolsync(*APPLY)
+    assert "and that needs your consent; it stays set to profile 'home', whose key it holds\n" in ran.out
+
+
 def test_all_three_files_agree_and_undo_gives_every_byte_and_mode_back(lived_in: Machine) -> None:
     before, before_modes = lived_in.contents(), modes(lived_in)
     assert lived_in.toolsync(*APPLY, "--allow-plaintext").said == (0, "")

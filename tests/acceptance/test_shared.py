@@ -11,6 +11,8 @@ from tests.acceptance.both import Both
 from tests.acceptance.machine import KEY, Machine
 from tests.keys import invented
 from toolsync.loopback import LoopbackGateway
+from toolsync.masking import Secret
+from toolsync.secret.index import record
 
 NEW = invented("shared-new")
 OWN = """\
@@ -115,5 +117,19 @@ def test_the_list_of_keys_says_whose_cannot_be_told(machine: Machine) -> None:
     ran = machine.toolsync("key", "list")
     assert (ran.code, "warning: which keys profile 'team' uses cannot be told: " in ran.out) == (0, True), ran.out
     assert "`toolsync profile trust team`" in ran.out
+    machine.vault.set("spare", Secret(NEW))
+    for command in (("key", "uses", "keyring:spare"), ("key", "remove", "spare", "--yes")):
+        record(machine.state, "spare")
+        assert "warning: which keys profile 'team' uses cannot be told: " in machine.toolsync(*command).out, command
     assert machine.toolsync("profile", "trust", "--yes").said == (0, "")
     assert "cannot be told" not in machine.toolsync("key", "list").out
+
+
+def test_a_shared_profile_with_a_key_of_its_own_holds_up_no_other_s_rotation(machine: Machine, applied: Both) -> None:
+    home = applied.base_url.removeprefix("http://")
+    own = OWN.replace("127.0.0.1:9", home).replace('"keyring:work"', '"keyring:home"')
+    machine.vault.set("home", Secret(KEY))
+    machine.environ["NEXT"] = NEW
+    for line, code in (("", 2), ('key = "keyring:home"\n', 2), ('key = "keyring:work"\n', 0)):
+        machine.config.write_text(own.replace("\n\n[profiles.home]", f"\n{line}\n[profiles.home]"), encoding="utf-8")
+        assert machine.toolsync("key", "rotate", "home", "--from", "env:NEXT", "--yes").code == code, line

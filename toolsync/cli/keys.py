@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -95,6 +96,8 @@ def _unused(session: Session, name: str) -> tuple[Message, ...]:
     profiles = naming.profiles(session)
     if not profiles or uses(KeyRef("keyring", name), profiles):
         return ()
+    if unread := tuple(_unread(session)):  # which may be the ones that do
+        return unread
     names = [profile.name for profile in profiles]
     near = close(name, names)
     there = f"Did you mean '{near}'?" if near else f"There are: {', '.join(names)}."
@@ -118,7 +121,9 @@ def key_uses(
     from toolsync.commands.keys.uses import key_uses as command
 
     session = run.session()
-    show(command(session, meant(session.profiles(), session.state, profile)))
+    result = command(session, meant(session.profiles(), session.state, profile))
+    told = () if result.data["profiles"] else tuple(_unread(session))
+    show(replace(result, messages=(*result.messages, *told)))
 
 
 @key_app.command("list")
@@ -174,7 +179,8 @@ def key_remove(
     ask(session, _question(session, name), yes=yes)
     removed = remove_key(name, session.open_vault(), session.state)
     text = f"keyring:{name} {'is removed' if removed else 'was not there'}."
-    show(Result("key remove", {"name": name, "removed": removed}, (Message("note", text), *_bereft(session, name))))
+    after = (*_bereft(session, name), *_unread(session))
+    show(Result("key remove", {"name": name, "removed": removed}, (Message("note", text), *after)))
 
 
 def _bereft(session: Session, name: str) -> Iterator[Message]:
@@ -196,7 +202,8 @@ def _question(session: Session, name: str) -> str:
 
     users = uses(KeyRef("keyring", name), naming.profiles(session))
     if not users:
-        return f"Remove keyring:{name}, which no profile uses?"
+        there = " that can be read" if disk.is_there(session.config) and session.profiles().missing else ""
+        return f"Remove keyring:{name}, which no profile{there} uses?"
     told = " and ".join(f"profile '{user}' uses {role}" for user, role in users.items())
     return f"Remove keyring:{name}, which {told}?"
 

@@ -144,7 +144,7 @@ def fitted(scope: Scope, tool: Tool) -> ToolPlan | Skipped:
     gateway = gateways.find(profile.gateway, session.config.parent)
     reason = _unserved(tool, profile, gateway)
     if reason:
-        return Skipped(tool, reason)
+        return Skipped(tool, f"{reason}{_as_it_is_set(scope, tool)}")
     seen = for_tool(profile, tool.name)
     consent = _has_consent(scope, tool)
     secret = secret_headers(seen, tool)
@@ -206,7 +206,16 @@ def _unconsented(scope: Scope, tool: Tool, reason: str) -> Skipped:
     if profile.plaintext == "never":
         return Skipped(tool, reason)
     hint = '`--allow-plaintext`, or `plaintext = "allow"` in the profile, gives it.'
-    return Skipped(tool, reason, hint + _other_way(tool, profile), needs_consent=True)
+    told = f"{reason}{_as_it_is_set(scope, tool)}"
+    return Skipped(tool, told, hint + _other_way(tool, profile), needs_consent=True)
+
+
+def _as_it_is_set(scope: Scope, tool: Tool) -> str:
+    """That a tool which is left out stays set to another profile, and where its file has that one's key, keeps it."""
+    own = scope.memory.applied.get(tool.name, "") if tool.name in scope.remembered else ""
+    if own in ("", scope.profile.name):
+        return ""
+    return f"; it stays set to profile '{own}'{', whose key it holds' if scope.holds_copy(tool.name) else ''}"
 
 
 _FORBIDDEN = 'a copy of the key stands in its own file, and the profile says plaintext = "never"'
@@ -215,7 +224,7 @@ _FORBIDDEN = 'a copy of the key stands in its own file, and the profile says pla
 def _other_way(tool: Tool, profile: Profile) -> str:
     """The way that serves only some of the programs that read the tool's settings, if there is one."""
     others = [way for way in tool.key if way in CARRIED_OUT and way != "plaintext"]
-    bound = [called(tool, reader) for reader in tool.readers if not looks_at_variables(reader)]
+    bound = [called(tool, one) for one in tool.readers if not (one.newer_than or looks_at_variables(one))]
     if not others or not 0 < len(bound) < len(tool.readers):
         return ""
     other = f'`key_way = "{others[0]}"` under [profiles.{profile.name}.tool.{tool.name}]'

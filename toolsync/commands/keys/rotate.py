@@ -179,8 +179,9 @@ def _planned(session: Session, order: Order) -> Rotation:
     held, set_now = there.copied(), there.applied()
     asked_for = order.profile if order.profile in profiles.names else None
     in_use = {profiles.get(asked_for).name, memory.profile, *set_now}
-    for name in profiles.missing.keys() & in_use:  # whose tools may have this key, and would be left on the old one
-        raise profiles.missing[name]
+    for name in profiles.missing.keys() & in_use:
+        if _may_have(profiles, name, reference):  # its tools would be left on the old one
+            raise profiles.missing[name]
     using = tuple(one for one in users(reference, profiles.profiles) if one.name in in_use)
     if old is not None and old != new:
         _stop_at_strays(session, strays(session, there, old, {one.name for one in using}), profiles)
@@ -197,6 +198,15 @@ def _planned(session: Session, order: Order) -> Rotation:
     written = {change.tool for file in files.everything for change in file.changes}
     misled = (replace(one, level="problem") for one in led_astray(fresh, reference, written))
     return Rotation(fresh, change, old, using, files, tuple(filter(None, asking)), news, deleted, tuple(misled))
+
+
+def _may_have(profiles: Profiles, name: str, key: KeyRef) -> bool:
+    """Whether a profile that cannot be had from its shared file may have the key: what its user's own file says wins.
+
+    A copy that it has in a header is found where it stands.
+    """
+    own = profiles.document.data["profiles"][name].get("key")
+    return own is None or KeyRef.parse(own) == key
 
 
 def _stop_at_strays(session: Session, found: Sequence[Stray], profiles: Profiles) -> None:
