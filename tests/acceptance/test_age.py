@@ -285,8 +285,20 @@ def test_files_are_shut_with_their_new_passphrase(
         "keyring:phrase is replaced in memory (kept only while this command runs).",
         "age:~/one.age is shut with it now.",
         "age:~/two.age is shut with it now.",
-        "warning: age:~/other.age does not open with the passphrase that stood there, and stays as it is",
+        "warning: age:~/other.age does not open with it, and stays as it is",
+        "    What asks for the key in it gets none. `toolsync key set phrase` takes the passphrase that it has.",
     ]
+
+
+def test_a_passphrase_that_is_stored_first_is_tried(
+    machine: Machine, files: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine.vault.remove("phrase")
+    said = "warning: age:~/{}.age does not open with it, and stays as it is\n"
+    for phrase, refused in ((LATER, 3), (PHRASE, 1), (PHRASE, 1)):
+        ran = _set(machine, monkeypatch, phrase)
+        assert [said.format(name) in ran.out for name in ("one", "two", "other")].count(True) == refused, ran.out
+    assert _phrases(machine, files) == [PHRASE, PHRASE, PHRASE, "x"]
 
 
 @pytest.mark.parametrize(("name", "is_told"), [("other", True), ("two", False)])
@@ -310,7 +322,7 @@ def test_what_was_cut_off_is_ended_by_the_same_passphrase(
     assert _phrases(machine, files) == [LATER, LATER, LATER, "x"]
     assert [line for line in ran.out.splitlines() if ".age" in line] == [
         "age:~/two.age is shut with it now.",
-        "warning: age:~/other.age does not open with the passphrase that stood there, and stays as it is",
+        "warning: age:~/other.age does not open with it, and stays as it is",
     ]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
 
 from tests.acceptance.machine import ADDRESS, Machine
@@ -41,6 +43,31 @@ def test_removing_the_active_applied_profile_says_what_it_means(applied: Machine
 def test_removing_a_profile_that_nobody_uses_needs_no_warning(machine: Machine) -> None:
     machine.toolsync("init", "second", *SECOND, "--no-use")
     assert machine.toolsync("profile", "remove", "second", "--yes").out == "Profile 'second' is removed.\n"
+
+
+def test_removing_a_profile_says_what_removes_its_key(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that another profile uses, or that was not stored from here, is not named."""
+    machine.toolsync("init", "second", *SECOND, "--no-use")
+    machine.toolsync("init", "third", *SECOND, "--key-from", "keyring:second", "--no-use")
+    monkeypatch.setattr("sys.stdin", io.StringIO(invented("second")))
+    assert machine.toolsync("key", "set", "second", "--stdin").code == 0
+    assert machine.toolsync("profile", "remove", "second", "--yes").out == "Profile 'second' is removed.\n"
+    said = "Profile 'third' is removed.\n    Its key stays in the keyring: `toolsync key remove second` removes it.\n"
+    assert machine.toolsync("profile", "remove", "third", "--yes").out == said
+    assert machine.toolsync("key", "remove", "second", "--yes").out == "keyring:second is removed.\n"
+
+
+def test_a_tool_with_a_copy_that_is_set_to_the_address_from_before_is_said(machine: Machine) -> None:
+    machine.write(".claude/settings.json", "{}")
+    machine.profile('[profiles.work.tool.claude-code]\nkey_way = "plaintext"\n')
+    assert machine.toolsync("apply", "--yes", "--no-ping", "--allow-plaintext").code == 0
+    said = (
+        f"warning: Claude Code holds a copy of the key of 'work', and sends it to {ADDRESS} as before\n"
+        "    `toolsync apply -p work --tool claude-code` sets it anew.\n"
+    )
+    assert said not in machine.toolsync("profile", "edit", "--set", "model=m2").out
+    assert said in machine.toolsync("profile", "edit", "--set", "base_url=https://new.example/api").out
+    assert machine.toolsync("undo", "--yes").code == 0
 
 
 @pytest.mark.parametrize("active", [True, False], ids=["active", "not active"])

@@ -221,8 +221,11 @@ def profile_remove(name: Name, yes: Yes = False, json: Json = False) -> None:
     if session.is_interactive and not (yes or run.json):
         screen.stderr().show(render.message_lines(lost))
     ask(session, f"Remove profile '{name}'?", yes=yes)
-    note = Message("note", f"Profile '{name}' is removed.")
-    show(edited_result("profile remove", name, command.remove(session, name), (note, *(lost if yes else ()))))
+    kept = command.key_left(session, name)
+    edited = command.remove(session, name)
+    hint = f"Its key stays in the keyring: `toolsync key remove {kept}` removes it." if kept else ""
+    note = Message("note", f"Profile '{name}' is removed.", hint)
+    show(edited_result("profile remove", name, edited, (note, *(lost if yes else ()))))
 
 
 def _lost(name: str, applied: Mapping[str, Collection[str]], *, is_active: bool) -> Iterator[Message]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from toolsync import disk, registry
 from toolsync import memory as memories
 from toolsync.asked import asked_for, asked_in
-from toolsync.commands.keys.holders import layers_of, users
+from toolsync.commands.keys.holders import Holders, layers_of, users
 from toolsync.document import Document, parse
 from toolsync.errors import ToolsyncError
 from toolsync.keyref import KeyRef
@@ -79,6 +79,29 @@ def of_profile(session: Session, profile: Profile, besides: Collection[str] = ()
             yield Message("warning", f"{text}, where the profile does not lead{' any more' if one.is_set else ''}", way)
 
 
+def left_behind(session: Session, profile: Profile) -> Iterator[Message]:
+    """That tools with a copy of the profile's key are set to where the profile led before."""
+    try:
+        memory, known = memories.read(memories.path_in(session.state)), registry.tools(session.config.parent)
+        profiles = session.profiles()
+    except ToolsyncError:  # other commands say so
+        return
+    tools = [
+        one for one in Holders(memory, known, profiles.names).copied().get(profile.name, ()) if not known[one].store
+    ]
+    if not tools:
+        return
+    from toolsync.commands.keys.sending import Blind  # as above
+    from toolsync.doctor.look import looks
+
+    world = Blind(session, profile, profiles.profiles)
+    for look in (look for tool in tools for look in looks(world, known[tool]) if _leads_away(look)):
+        text = f"{look.effective.called} holds a copy of the key of '{profile.name}'"
+        command = shlex.join(("toolsync", "apply", "-p", profile.name, "--tool", look.tool.name))
+        there = f"{text}, and sends it to {on_one_line(look.effective.base_url)} as before"
+        yield Message("warning", there, f"`{command}` sets it anew.")
+
+
 def astray(session: Session, profile: Profile, name: str) -> Iterator[Astray]:
     """The programs that ask for the key of `name`, and lead elsewhere than the profile does; none of them is run."""
     try:
@@ -107,10 +130,14 @@ def astray(session: Session, profile: Profile, name: str) -> Iterator[Astray]:
 
 def _is_away(look: Look, name: str) -> bool:
     """Whether a program that asks for the key of `name` leads elsewhere than the profile, and has the same key."""
+    return _leads_away(look) and _has_key(look, name)
+
+
+def _leads_away(look: Look) -> bool:
     from toolsync.commands.keys.sending import origin_of
 
     address, wanted = look.effective.base_url, look.wanted.get("base_url", "")
-    return bool(address and wanted) and origin_of(address) != origin_of(wanted) and _has_key(look, name)
+    return bool(address and wanted) and origin_of(address) != origin_of(wanted)
 
 
 def _has_key(look: Look, name: str) -> bool:

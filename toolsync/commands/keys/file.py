@@ -92,13 +92,19 @@ def set_passphrase(session: Session, name: str, files: Sequence[Path], typed: Ca
     state = "unchanged" if not is_changed else "stored" if before is None else "replaced"
     told = [Message("note", f"keyring:{name} is {state} in {vault.backend}.")]
     told += [Message("note", f"{age.named(path)} is shut with it now.") for path in held]
-    told += [
-        Message("warning", f"{age.named(path)} does not open with the passphrase that stood there, and stays as it is")
-        for path in files
-        if before is not None and is_changed and path not in held and path.exists()
-        if not any(_opened((path,), passphrase))  # a run that was cut off has shut it with this one
-    ]
+    told += _refusing(name, [path for path in files if path not in held], passphrase)
     return Result("key set", {"name": name, "backend": vault.backend, "changed": is_changed}, tuple(told))
+
+
+def _refusing(name: str, files: Sequence[Path], passphrase: Secret) -> Iterator[Message]:
+    """That files were shut with another passphrase."""
+    for path in files:
+        with suppress(SecretError):  # who wants the key is told why it cannot be had
+            if age.is_there(path) and not any(_opened((path,), passphrase)):
+                text = f"{age.named(path)} does not open with it, and stays as it is"
+                way = f"`toolsync key set {name}` takes the passphrase that it has."
+                hint = f"What asks for the key in it gets none. {way}"
+                yield Message("warning", text, hint)
 
 
 def _passphrase(text: str) -> Secret:

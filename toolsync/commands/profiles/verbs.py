@@ -10,8 +10,9 @@ from functools import partial
 
 from toolsync import disk, gateways, registry, transaction
 from toolsync import memory as memories
-from toolsync.commands.keys.astray import astray, of_profile
+from toolsync.commands.keys.astray import astray, left_behind, of_profile
 from toolsync.commands.keys.holders import Holders, layers_of
+from toolsync.commands.keys.stored import uses
 from toolsync.commands.profiles.file import Edited, existing, saved
 from toolsync.document import KeyPath, Value, keypath
 from toolsync.errors import PlanRefusedError, TemplateError, ToolsyncError, UsageError
@@ -27,6 +28,7 @@ from toolsync.profile.wording import one_line
 from toolsync.remembered import Memory
 from toolsync.result import Message
 from toolsync.secret.command import program
+from toolsync.secret.index import recorded
 from toolsync.session import Session
 from toolsync.tool import Tool
 from toolsync.transaction import Write
@@ -142,6 +144,15 @@ def remove(session: Session, name: str) -> Edited:
     return saved(file, editor.removed(file.text, name, file.shown))
 
 
+def key_left(session: Session, name: str) -> str:
+    """What the profile's key is called that was stored from here, and that no other profile uses; "" for none."""
+    profiles = session.profiles().profiles
+    key = next((one.key for one in profiles if one.name == name), None)
+    others = [one for one in profiles if one.name != name]
+    is_ours = key is not None and key.kind == "keyring" and key.name in recorded(session.state)
+    return key.name if key is not None and is_ours and not uses(key, others) else ""
+
+
 def applied(session: Session) -> Mapping[str, Collection[str]]:
     """The tools that are set to each profile; none where that cannot be read."""
     try:
@@ -183,6 +194,7 @@ def doubts(session: Session, name: str) -> Iterator[Message]:
         except ToolsyncError as error:
             yield Message("warning", error.message, error.hint)
     yield from of_profile(session, profile)
+    yield from left_behind(session, profile)
 
 
 def _key_command(session: Session, profile: Profile) -> None:
