@@ -23,6 +23,13 @@ pytest_plugins = ["tests.leaks"]
 
 T = TypeVar("T")
 _CORPORA = Path(__file__).parent / "corpus"
+_MARKERS = (
+    "client: runs a real client of a tool (claude, codex, cline); needs it installed, and Linux namespaces",
+    "corpus(name, where=None, **fields): runs for each row of that corpus for which `where` is true, "
+    "and whose fields have one of the given values",
+    "secret_service: needs a real Secret Service on the session bus",
+    "settling: somebody writes slowly, and is waited for as long as in earnest",
+)
 
 for _name, _examples in {"default": 25, "ci": 500, "nightly": 20_000}.items():
     settings.register_profile(
@@ -46,17 +53,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="NAME=FILE",
         help="run the corpus tests of NAME over FILE instead of tests/corpus/NAME.jsonl; repeatable",
     )
-    parser.addoption("--doctor-cases", metavar="FILE", help="the same as --corpus doctor=FILE")
     parser.addoption("--update-golden", action="store_true", help="write what the tests see as what they expect")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     _check_given_corpora(config)
-    config.addinivalue_line(
-        "markers",
-        "corpus(name, where=None, **fields): runs for each row of that corpus for which `where` is true, "
-        "and whose fields have one of the given values",
-    )
+    for marker in _MARKERS:
+        config.addinivalue_line("markers", marker)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -121,7 +124,7 @@ def is_own_corpus(config: pytest.Config, name: str) -> bool:
 
 def _given_corpora(config: pytest.Config) -> dict[str, Path]:
     given = (option.partition("=") for option in config.getoption("--corpus"))
-    cases = config.getoption("--doctor-cases")
+    cases = config.getoption("--doctor-cases", None)  # `toolsync.pytest_option` adds it, where that is installed
     return {**{name: Path(file) for name, _, file in given}, **({"doctor": Path(cases)} if cases else {})}
 
 
