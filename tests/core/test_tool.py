@@ -119,6 +119,17 @@ def test_a_slot_is_read_and_spelled(text: str, expected: Slot) -> None:
     assert str(slot(text)) == text.partition(" ~ ")[0].partition(" unless <")[0]
 
 
+def test_another_version_of_a_program_is_as_the_older_one_where_its_table_says_nothing() -> None:
+    older = 'mode = ["m ~ ^(.)", "=a"]\nkey = ["<mode>.k unless <mode>"]\nexpect = { mode = "a" }'
+    read = tool(
+        f'{MANIFEST}[trace.x]\n{older}\n[trace.y]\nnewer_than = "x"\nkey = ["own.<mode>"]\n[processes.x]\nlive = true'
+    )
+    first, second = read.readers
+    key = (Slot("path", "own.<mode>"),)
+    assert second == replace(first, name="y", newer_than="x", questions={**first.questions, "key": key})
+    assert read.processes["y"] == read.processes["x"] != Processes(())
+
+
 # Bad ones
 
 TRACE = f"{MANIFEST}[trace]\n"
@@ -168,6 +179,17 @@ BAD: dict[str, tuple[dict[str, str], str]] = {
     "condition before its time": (
         {"tool.toml": f'{TRACE}key = ["k unless <own>"]\nown = ["e"]', "s.json": "{}"},
         "t/tool.toml: trace.key: 'k unless <own>' speaks of 'own', not asked before it",
+    ),
+    "newer than nobody": (
+        {"tool.toml": f'{MANIFEST}[trace.x]\nnewer_than = "y"\n[trace.y]\nkey = ["k"]', "s.json": "{}"},
+        "t/tool.toml: trace.x: no program 'y' of its own stands above it",
+    ),
+    "newer than another version": (
+        {
+            "tool.toml": f'{MANIFEST}[trace.x]\nkey = ["k"]\n[trace.y]\nnewer_than = "x"\n[trace.z]\nnewer_than = "y"',
+            "s.json": "{}",
+        },
+        "t/tool.toml: trace.z: no program 'y' of its own stands above it",
     ),
     "slot that is no path": (
         {"tool.toml": f'{TRACE}key = ["a b"]', "s.json": "{}"},

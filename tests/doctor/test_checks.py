@@ -74,6 +74,15 @@ def cline(**settings: Any) -> dict[str, str | bytes]:
     return {".cline/data/settings/providers.json": json.dumps(data)}
 
 
+def editor(**settings: str) -> dict[str, str | bytes]:
+    """The files of Cline in an editor, where its provider is the one that is meant."""
+    state = {"actModeApiProvider": "openai", "openAiBaseUrl": settings.pop("baseUrl", GATEWAY)}
+    return {
+        ".cline/data/globalState.json": json.dumps(state),
+        ".cline/data/secrets.json": json.dumps({"openAiApiKey": settings.pop("apiKey", KEY)}),
+    }
+
+
 def codex(base: str, rest: str = "", *, name: str = "r", top: str = "") -> dict[str, str | bytes]:
     """Codex's file with a provider of one's own."""
     table = f'[model_providers.{name}]\nbase_url = "{base}"\n{rest}'
@@ -315,18 +324,18 @@ ROWS: dict[str, dict[str, Row]] = {
         "white space that one program leaves out": Row(NONE, cline(apiKey=f"\n{KEY}\xa0"), tool="cline", reader="cli"),
         "and another sends": Row(
             [("key_whitespace", "sure")],
-            cline(apiKey=f"\n{KEY}"),
+            editor(apiKey=f"\n{KEY}"),
             tool="cline",
             reader="vscode",
             says="at its beginning",
         ),
-        "white space that gets lost on the way": Row(NONE, cline(apiKey=f"{KEY}\r\n"), tool="cline", reader="vscode"),
+        "white space that gets lost on the way": Row(NONE, editor(apiKey=f"{KEY}\r\n"), tool="cline", reader="vscode"),
         "a space that does": Row(NONE, codex(GATEWAY, f'experimental_bearer_token = "{KEY} "\n'), tool="codex"),
         "a line break that does not": Row(
             [("key_whitespace", "sure")], codex(GATEWAY, f'experimental_bearer_token = "{KEY}\\n"\n'), tool="codex"
         ),
         "nothing but white space that would": Row(
-            [("key_whitespace", "sure")], cline(apiKey=" \n"), tool="cline", reader="vscode"
+            [("key_whitespace", "sure")], editor(apiKey=" \n"), tool="cline", reader="vscode"
         ),
         "Bearer before it": Row([("key_not_a_key", "sure")], settings(key=f"Bearer {KEY}"), says="Bearer"),
         "an address": Row([("key_not_a_key", "sure")], settings(key="https://gw.example/api")),
@@ -944,7 +953,7 @@ ROWS: dict[str, dict[str, Row]] = {
         "white space that the tool leaves out": Row(NONE, claude(ANTHROPIC_BASE_URL=f"{ROOT} "), tool="claude-code"),
         "white space that one program leaves out": Row(NONE, cline(baseUrl=f"{GATEWAY}/ "), tool="cline", reader="cli"),
         "and another asks for": Row(
-            [("url_malformed", "sure")], cline(baseUrl=f"{GATEWAY} "), tool="cline", reader="vscode"
+            [("url_malformed", "sure")], editor(baseUrl=f"{GATEWAY} "), tool="cline", reader="vscode"
         ),
         "a line break that gets lost on the way": Row(NONE, codex(f"{GATEWAY}\\n"), tool="codex"),
         "a line break behind a slash": Row([("url_malformed", "sure")], codex(f"{GATEWAY}/\\n"), tool="codex"),

@@ -461,9 +461,12 @@ ROWS: dict[str, Row] = {
         reader="vscode",
         more={"model": "m", "called": "Cline (vscode)", "dialect": "openai-chat"},
     ),
-    "cline: the editor takes the other file's where its own are silent": Row(
+    "cline: the newer editor takes the other file's where its own are silent": Row(
         "cline",
-        {CLI: cline_cli(baseUrl="http://other/v1", apiKey=OTHER, model="other")},
+        {
+            ".cline/data/globalState.json": json.dumps({"actModeApiProvider": "openai"}),
+            CLI: cline_cli(baseUrl="http://other/v1", apiKey=OTHER, model="other"),
+        },
         "http://other/v1/chat/completions",
         [
             (
@@ -475,8 +478,20 @@ ROWS: dict[str, Row] = {
                 1,
             )
         ],
+        reader="vscode-4",
+        more={"model": "", "called": "Cline (vscode-4)"},
+    ),
+    "cline: the older one does not": Row(
+        "cline",
+        {
+            ".cline/data/globalState.json": json.dumps(
+                {"actModeApiProvider": "openai", "openAiBaseUrl": "http://h/v1"}
+            ),
+            CLI: cline_cli(baseUrl="http://other/v1", apiKey=OTHER, model="other"),
+        },
+        "http://h/v1/chat/completions",
+        [],
         reader="vscode",
-        more={"model": ""},
     ),
     "cline: the program's file": Row(
         "cline",

@@ -16,7 +16,7 @@ import pytest
 
 from tests.doctor.cases import Diagnosed, diagnosed, realised, run
 from tests.doctor.home import Home
-from tests.doctor.test_checks import cline
+from tests.doctor.test_checks import cline, editor
 from tests.doctor.test_well import KEY, case, chat, listed, ok
 from toolsync.commands.doctor.diagnosis import Options, doctor
 from toolsync.commands.doctor.mending import Mending
@@ -201,6 +201,17 @@ PROGRAMS: dict[str, tuple[dict[str, str | bytes], list[Process], list[str]]] = {
     "the CLI's file alone": (CLINE_CLI, [], ["cli"]),
     "an editor that runs": (CLINE_CLI, [Process(7, frozenset({"code"}), environ=lambda: None)], ["vscode", "cli"]),
     "the editor's file alone": ({".cline/data/globalState.json": "{}"}, [], ["vscode"]),
+    "an editor's, whose versions find the same": ({**CLINE_CLI, **editor()}, [], ["vscode", "cli"]),
+    "an editor's, of which one version finds a key": (
+        {**CLINE_CLI, ".cline/data/globalState.json": '{"actModeApiProvider": "openai"}'},
+        [],
+        ["vscode", "vscode-4", "cli"],
+    ),
+    "and where both lead elsewhere": (
+        {**CLINE_CLI, ".cline/data/globalState.json": '{"actModeApiProvider": "ollama"}'},
+        [],
+        ["vscode", "cli"],
+    ),
     "neither: both, as it was asked for": ({}, [], ["vscode", "cli"]),
 }
 

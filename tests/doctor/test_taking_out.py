@@ -58,7 +58,7 @@ CODEX = (
 
 ROWS = {
     "an old file that toolsync sets": Row(
-        *("config_shadowed", APPLY.format("cline"), _cline("http://127.0.0.1:9/v1")), tool="cline", reader="vscode"
+        *("config_shadowed", APPLY.format("cline"), _cline("http://127.0.0.1:9/v1")), tool="cline", reader="vscode-4"
     ),
     "a file of one's own in the project": Row(
         *("config_shadowed", "Delete `env.ANTHROPIC_BASE_URL` at ~/project/.claude/settings.local.json:3."),

@@ -13,9 +13,14 @@ from toolsync.doctor.sight import Sight
 from toolsync.doctor.wanted import wanted_edits
 from toolsync.doctor.world import World
 from toolsync.document import Document
+from toolsync.overlay import Edit
 from toolsync.tool import Reader, Tool
 from toolsync.trace import Answer, Tree, answers, unhindered
+from toolsync.trace.version import finds_the_same
 from toolsync.value import frozen
+
+Edits = Mapping[str, Sequence[Edit]]
+"""What the profile wants, by overlay."""
 
 
 @frozen
@@ -61,8 +66,7 @@ def looks(world: World, tool: Tool) -> Iterator[Look]:
     elsewhere = unread(world.session, tool)
     for files in own_files(world.session, tool, own.get("paths", ())):
         layers = seen(world.session, tool, files)
-        for reader in tool.readers:
-            yield Look(world, tool, reader, layers, elsewhere, wanted_of, is_alone=len(tool.readers) == 1)
+        yield from _programs(world, tool, layers, elsewhere, wanted_of)
 
 
 def looks_in(world: World, tool: Tool, overlay: str, document: Document) -> Iterator[Look]:
@@ -76,8 +80,19 @@ def looks_in(world: World, tool: Tool, overlay: str, document: Document) -> Iter
     """
     layers = tuple(Seen(layer, "read", document=document) for layer in tool.layers if layer.overlay == overlay)
     wanted_of = wanted_edits(tool, world.facts(tool.name))
-    for reader in tool.readers:
-        yield Look(world, tool, reader, layers, (), wanted_of, is_alone=len(tool.readers) == 1)
+    yield from _programs(world, tool, layers, (), wanted_of)
+
+
+def _programs(
+    world: World, tool: Tool, layers: tuple[Seen, ...], elsewhere: tuple[Seen, ...], wanted_of: Edits
+) -> Iterator[Look]:
+    """Who reads the layers, without another version of a program that finds the same."""
+    is_alone = len(tool.readers) == 1
+    found = {one.name: Look(world, tool, one, layers, elsewhere, wanted_of, is_alone=is_alone) for one in tool.readers}
+    for look in found.values():
+        older = found.get(look.reader.newer_than) if look.reader.newer_than else None
+        if older is None or not finds_the_same(look.reader, look.found, older.found):
+            yield look
 
 
 def here(found: Sequence[Look]) -> tuple[Look, ...]:
@@ -86,12 +101,15 @@ def here(found: Sequence[Look]) -> tuple[Look, ...]:
     Args:
         found: every program of one tool.
     """
-    return tuple(filter(_is_here, found)) or tuple(found)
+    named = {look.reader.name for look in found if _is_here(look)}
+    return tuple(look for look in found if {look.reader.name, look.reader.newer_than} & named) or tuple(found)
 
 
 def _is_here(look: Look) -> bool:
     if look.is_alone:
         return True
+    if look.reader.newer_than:
+        return False  # where the older one is
     others = {name for one in look.tool.readers if one != look.reader for name in _read_by(one, look.layers)}
     read = _read_by(look.reader, look.layers)
     own = read - others or read

@@ -152,9 +152,9 @@ def _by_reader(
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """What a table says of each program: the same, unless its entries are tables, called after them."""
     is_by_reader = bool(table) and all(isinstance(value, Mapping) for value in table.values())
-    names = [reader.name for reader in readers]
+    names = {reader.name: reader.newer_than for reader in readers}
     for name in table if is_by_reader else ():
         if name not in names:
             raise TemplateError(f"{tool}/tool.toml: {field}.{name}: the trace has no such program")
-    for name in names:
-        yield name, table.get(name, {}) if is_by_reader else table
+    for name, older in names.items():
+        yield name, table.get(name, table.get(older, {})) if is_by_reader else table

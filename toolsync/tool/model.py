@@ -84,6 +84,7 @@ class Reader:
         agree: questions whose answers must come from one slot.
         expect: the answers that ours must give.
         merge: questions whose answers are tables, which it puts together of all its layers, key by key.
+        newer_than: the program of which it is another version, spoken of only where it finds otherwise; "" for none.
     """
 
     name: str
@@ -91,6 +92,7 @@ class Reader:
     agree: tuple[str, ...] = ()
     expect: Mapping[str, str] = field(default_factory=dict)
     merge: tuple[str, ...] = ()
+    newer_than: str = ""
 
 
 @frozen

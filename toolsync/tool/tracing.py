@@ -27,10 +27,12 @@ def readers(tool: str, table: Mapping[str, Any] | None, files: Sequence[FileRow]
         yield _derived(files)
         return
     if table and "expect" not in table and all(isinstance(value, Mapping) for value in table.values()):
+        read: dict[str, Reader] = {}
         for name, reader in table.items():
-            yield _reader(tool, name, reader)
+            read[name] = _reader(tool, name, reader, read)
+        yield from read.values()
         return
-    yield _reader(tool, "", table)
+    yield _reader(tool, "", table, {})
 
 
 def layers(tool: str, rows: Sequence[Mapping[str, Any]] | None, files: Sequence[FileRow]) -> Iterator[Layer]:
@@ -78,17 +80,22 @@ def _layer(tool: str, row: Mapping[str, Any], files: Sequence[FileRow]) -> Layer
     return Layer(name, "file", alternatives, "", format, at, ignores, is_managed, refuses, needs)
 
 
-def _reader(tool: str, name: str, table: Mapping[str, Any]) -> Reader:
-    questions: dict[str, tuple[Slot, ...]] = {}
+def _reader(tool: str, name: str, table: Mapping[str, Any], read: Mapping[str, Reader]) -> Reader:
+    """A program; what the table of another version of one that was `read` leaves out is as there."""
+    newer_than = table.get("newer_than", "")
+    older = read.get(newer_than, Reader(name, {}))
+    if newer_than and (newer_than not in read or older.newer_than):
+        raise TemplateError(f"{tool}/tool.toml: trace.{name}: no program '{newer_than}' of its own stands above it")
+    questions = dict(older.questions)
     for question, slots in table.items():
-        if question not in ("agree", "expect", "merge"):
+        if question not in ("agree", "expect", "merge", "newer_than"):
             questions[question] = tuple(_slot(tool, question, text, known=questions) for text in slots)
-    agree, expect = tuple(table.get("agree", ())), dict(table.get("expect", {}))
-    merge = tuple(table.get("merge", ()))
+    agree, expect = tuple(table.get("agree", older.agree)), dict(table.get("expect", older.expect))
+    merge = tuple(table.get("merge", older.merge))
     for question in (*agree, *expect, *merge):
         if question not in questions:
             raise TemplateError(f"{tool}/tool.toml: trace speaks of '{question}', which it does not ask")
-    return Reader(name, questions, agree, expect, merge)
+    return Reader(name, questions, agree, expect, merge, newer_than)
 
 
 def _slot(tool: str, question: str, text: str, *, known: Container[str]) -> Slot:
