@@ -158,6 +158,41 @@ def test_what_the_arrow_says_mends_it(
     assert after.code == 0, after.out
 
 
+def test_a_copy_is_not_the_only_way_of_a_tool_that_has_a_variable_too(
+    machine: Machine, gateway: LoopbackGateway
+) -> None:
+    """Agreed to, or asked of a variable: each program of Cline is told what is left for it then."""
+    own = {
+        "provider": "openai-compatible",
+        "apiKey": "${KEY}",
+        "model": "some-model",
+        "baseUrl": f"{gateway.base_url}/v1",
+    }
+    entry = {"settings": own, "updatedAt": "2026-01-01T00:00:00.000Z"}
+    held = {"version": 1, "lastUsedProvider": "openai-compatible", "providers": {"openai-compatible": entry}}
+    machine.write(".cline/data/settings/providers.json", json.dumps(held))
+    machine.profile(base_url=gateway.base_url)
+    (told,) = re.findall(
+        r"or from a variable: `toolsync (.*)`, then `toolsync (.*)`", machine.toolsync("doctor", "cline").out
+    )
+    for command in told:
+        assert machine.toolsync(*command.split(), *(["--yes"] if command.startswith("apply") else [])).code == 0, (
+            command
+        )
+    said = machine.toolsync("doctor", "cline").out
+    assert "→ Start it as `toolsync exec -- cline`, which sets OPENAI_API_KEY for it alone" in said
+    assert (
+        "→ Cline (vscode) takes the key no other way than as a copy in its own file, where `key_way` says another"
+        in said
+    )
+    for command in re.findall(r"`toolsync (profile edit work --unset [^`]*|apply --profile [^`]*)`", said):
+        assert machine.toolsync(*command.split(), *(["--yes"] if command.startswith("apply") else [])).code == 0, (
+            command
+        )
+    assert machine.toolsync("doctor", "cline").code == 0
+    assert machine.toolsync("undo", "--yes").code == 0
+
+
 def _impatient(machine: Machine, gateway: LoopbackGateway) -> None:
     """Seconds, where milliseconds are meant."""
     machine.environ["GWK"] = KEY

@@ -36,8 +36,7 @@ def rehearsal(look: Look) -> Rehearsal:
     if planned.unkept:
         options[_LOSING] = say("needs_loss")
     is_change = any(file.is_change for file in planned.everything)
-    is_forbidden = planned.profile is not None and planned.profile.plaintext == "never"
-    is_keyless = is_forbidden and keyless_notice(look.tool, look.reader) in planned.notices
+    is_keyless = keyless_notice(look.tool, look.reader) in planned.notices
     return Rehearsal(options, is_vain=not is_change and not planned.skipped, is_keyless=is_keyless)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from toolsync import registry
 from toolsync.commands.environment.reach import by_variable
+from toolsync.commands.environment.variables import variable_of
 from toolsync.commands.keys.holders import Holders
 from toolsync.doctor.checks import saying
 from toolsync.doctor.command import Words
@@ -21,6 +22,7 @@ from toolsync.masking import Secret
 from toolsync.overlay import facts_named
 from toolsync.profile import Profile
 from toolsync.trace import path_of
+from toolsync.trace.credential import looks_at_variables
 
 
 def standing(look: Look, finding: Finding, rehearsal: Callable[[], Rehearsal] = Rehearsal) -> Standing:
@@ -129,10 +131,10 @@ def _tools(look: Look, profile: Profile) -> tuple[str, ...]:
 
 
 def _variable(look: Look, profile: Profile) -> str:
-    """The variable that the tool's settings name for the key, as toolsync writes them."""
+    """The variable from which the program takes the key, as toolsync sets it; "" where it looks at none."""
+    given = look.world.facts(look.tool.name)
     try:
-        is_so = by_variable(profile, look.tool)
+        is_so = bool(given) and by_variable(profile, look.tool) and looks_at_variables(look.reader)
     except ToolsyncError:
         return ""
-    fact = look.world.facts(look.tool.name).get("key_variable") if is_so else None
-    return str(fact.value) if fact is not None else ""
+    return variable_of(look.tool, given) if is_so else ""

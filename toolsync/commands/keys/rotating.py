@@ -202,7 +202,7 @@ def _turn_messages(turn: Turn) -> Iterator[Message]:
 def _left_messages(left: Left, memory: Memory) -> Iterator[Message]:
     if left.read:
         text = f"the old key still stands in {said(left.read)}"
-        whose = "toolsync did not write it there"
+        whose = "toolsync remembers no writing of it there"
         if not memory.everything:
             whose = "Nothing is remembered of what was applied: `toolsync apply` writes it again. Elsewhere"
         yield Message("problem", text, f"{whose}: put the new key there, or take it out.")

@@ -50,8 +50,10 @@ def from_variable(finding: Finding, standing: Standing) -> Fix | None:
 
 
 def by_hand(effective: Effective, profile: Profile) -> Fix:
-    """What is left for a program that takes the key only as a copy, where the profile forbids that."""
-    return Fix(say("forbidden_copy", called=effective.called, profile=profile.name, tool=effective.tool))
+    """What is left for a program that takes the key only as a copy, and the profile has it otherwise."""
+    is_forbidden = profile.plaintext == "never"
+    sentence = "forbidden_copy" if is_forbidden else "chosen_otherwise"
+    return Fix(say(sentence, called=effective.called, profile=profile.name, tool=effective.tool))
 
 
 def top_up(effective: Effective, _finding: Finding, profile: Profile, standing: Standing) -> Fix:

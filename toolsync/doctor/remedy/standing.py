@@ -23,7 +23,7 @@ class Rehearsal:
         reason: why it would be refused all the same; "" where it would not.
         hint: what is to be done about that first.
         is_vain: whether it would change nothing.
-        is_keyless: whether the program would find no key after it: the profile forbids the only way that it has.
+        is_keyless: whether the program would find no key after it: the profile has the only way otherwise.
         first: the command line without which it would pass the tool over; empty where there is none.
         off: what that is about.
     """
