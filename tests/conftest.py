@@ -25,8 +25,7 @@ T = TypeVar("T")
 _CORPORA = Path(__file__).parent / "corpus"
 _MARKERS = (
     "client: runs a real client of a tool (claude, codex, cline); needs it installed, and Linux namespaces",
-    "corpus(name, where=None, **fields): runs for each row of that corpus for which `where` is true, "
-    "and whose fields have one of the given values",
+    "corpus(name, where=None, **fields): runs for each row of a corpus that `where` holds of and whose fields are one of",
     "secret_service: needs a real Secret Service on the session bus",
     "settling: somebody writes slowly, and is waited for as long as in earnest",
 )
