@@ -25,7 +25,7 @@ T = TypeVar("T")
 _CORPORA = Path(__file__).parent / "corpus"
 _MARKERS = (
     "client: runs a real client of a tool (claude, codex, cline); needs it installed, and Linux namespaces",
-    "corpus(name, where=None, **fields): runs for each row of a corpus that `where` holds of and whose fields are one of",
+    "corpus(name, where=None, **fields): runs for each row of a corpus that `where` and the fields allow",
     "secret_service: needs a real Secret Service on the session bus",
     "settling: somebody writes slowly, and is waited for as long as in earnest",
 )
