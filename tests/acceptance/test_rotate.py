@@ -709,6 +709,17 @@ def test_run_again_it_names_what_is_left_of_the_key_before(machine: Machine, rot
     assert rotate(NEW, "--no-ping").code == 0
 
 
+def test_what_is_left_of_the_key_before_the_old_one_is_named_as_well(machine: Machine, rotate: Rotate) -> None:
+    """It is forgotten with this rotation, and nobody would know of it any more."""
+    machine.write(".zshrc", f"export MY_KEY={KEY}\n")
+    rotate(NEW, "--no-ping")
+    ran = rotate(invented("newest"), "--no-ping")
+    assert "problem: the key from before the old one still stands in ~/.zshrc (line 1)\n" in ran.out
+    assert (ran.code, "once what is named above is mended" in ran.out) == (1, True)
+    assert "stands in" not in rotate(invented("newest yet"), "--no-ping").out
+    machine.write(".zshrc", "")
+
+
 def test_a_variable_is_not_said_to_be_set_by_anybody(machine: Machine, rotate: Rotate) -> None:
     machine.profile('[profiles.work.tool.config-toml]\npaths = ["~/service/config.toml"]\n')
     machine.toolsync("apply", "--yes", "--force", "--tool", "config-toml")

@@ -46,6 +46,7 @@ def execute(rotation: Rotation, *, ping: bool = True) -> Result:
     session, change = rotation.session, rotation.change
     stop_at_exposed(session, rotation.files.files)
     pinged = _tried(rotation) if ping else ()
+    earlier = _replaced(rotation)  # kept until now, and forgotten with this
     known, what = registry.tools(session.config.parent), described(rotation)
     turn = _turned(rotation)
     rotation = replace(rotation, old=turn.old)  # another command may have put it there since it was planned
@@ -58,17 +59,23 @@ def execute(rotation: Rotation, *, ping: bool = True) -> Result:
         for profile in owners
         for one in sent(session, profile, set_now.get(profile.name, ()), change.new, ping=ping)
     )
-    old = rotation.old if rotation.old != change.new else _replaced(rotation)
+    old = rotation.old if rotation.old != change.new else earlier
     left = leftovers(session, memory, old) if old is not None else Left()
+    before = leftovers(session, memory, earlier) if earlier not in (None, old) else Left()
     forgotten = _forgotten_at_once(rotation, turn)
     said = (
         *messages(rotation),
         *(Message("problem" if one.is_problem else "warning", one.text, one.hint) for one in after if one.text),
         *_left_messages(left, memory),
+        *_still_older(before),
         *_turn_messages(turn),
         *forgetting.tidied(session),
         *still_exposed(session, rotation.files.files),
-        *_farewell(rotation, turn, is_well=not (left.read or rotation.astray or any(one.is_problem for one in after))),
+        *_farewell(
+            rotation,
+            turn,
+            is_well=not (left.read or before.read or rotation.astray or any(one.is_problem for one in after)),
+        ),
     )
     data = {
         **what,
@@ -76,7 +83,10 @@ def execute(rotation: Rotation, *, ping: bool = True) -> Result:
         "written": sum(file.is_change for file in rotation.files.everything),
         "pings": [one.data() for one in pinged],
         "sent": [one.data() for one in after],
-        "left": [{"where": one.where, "lines": list(one.lines), "copy": one.is_copy} for one in left.places],
+        "left": [
+            {"where": one.where, "lines": list(one.lines), "copy": one.is_copy}
+            for one in (*left.places, *before.places)
+        ],
         "kept_until": None if forgotten or not turn.kept.entry else turn.kept.until,
     }
     return Result("key rotate", data, said, PROBLEM if any(one.level == "problem" for one in said) else DONE)
@@ -211,6 +221,13 @@ def _left_messages(left: Left, memory: Memory) -> Iterator[Message]:
     if left.missed:
         text = f"the old key was not looked for everywhere: {on_one_line(', '.join(left.missed))}"
         yield Message("warning", text, "`toolsync check` says why.")
+
+
+def _still_older(left: Left) -> Iterator[Message]:
+    """That the key from before the old one was never taken out: nobody would know of it any more."""
+    if left.read:
+        text = f"the key from before the old one still stands in {said(left.read)}"
+        yield Message("problem", text, "It is no way back any more: put the new key there, or take it out.")
 
 
 def _farewell(rotation: Rotation, turn: Turn, *, is_well: bool) -> Iterator[Message]:
