@@ -125,15 +125,16 @@ def test_one_gateway_with_two_keys_is_asked_and_only_its_refusal_is_explained(
 
 
 @pytest.mark.skipif(os.name != "posix", reason="the played program is a script for sh")
+@pytest.mark.parametrize("between", ['", "', "="], ids=["two words", "one word"])
 @pytest.mark.parametrize(("printed", "causes"), [(KEY, []), (invented("third"), ["foreign_credential"])])
 def test_a_profile_of_another_file_is_none_of_ours_by_the_same_name(
-    renamed: Machine, gateway: LoopbackGateway, printed: str, causes: list[str]
+    renamed: Machine, gateway: LoopbackGateway, printed: str, causes: list[str], between: str
 ) -> None:
     renamed.environ["PRINTED"] = printed
     program = renamed.write("bin/toolsync", '#!/bin/sh\necho "$PRINTED"\n')
     program.chmod(0o700)
     team = renamed.home / "team.toml"
-    played = f'command = "{program}", args = ["--config", "{team}", "key", "print", "home"]'
+    played = f'command = "{program}", args = ["--config{between}{team}", "key", "print", "home"]'
     renamed.write(CODEX, re.sub(r'command = "[^"]*", args = \[[^]]*\]', played, renamed.read(CODEX)))
     assert renamed.toolsync("profile", "edit", "haus", "--set", "model=other-model").code == 0
     _, said = _doctor(renamed, "codex")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolsync.doctor.sight import Sight
 
 if TYPE_CHECKING:
     from toolsync.doctor.helper import Command
+
+_JOINED = "--config="
 
 
 def elsewhere(look: Sight, command: Command | None) -> str:
@@ -22,5 +23,6 @@ def elsewhere(look: Sight, command: Command | None) -> str:
     if command is None or not command.is_own:
         return ""
     named = dict(zip(command.words, command.words[1:], strict=False)).get("--config", "")
-    file = str(Path(named).expanduser()) if named else ""
+    joined = (word.removeprefix(_JOINED) for word in command.words if word.startswith(_JOINED))
+    file = os.path.expanduser(named or next(joined, ""))  # noqa: PTH111  Path's own raises where there is no home
     return file if file and os.path.realpath(file) != os.path.realpath(look.world.session.config) else ""

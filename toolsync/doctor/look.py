@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from toolsync.doctor.effective import effective
@@ -16,7 +17,7 @@ from toolsync.document import Document
 from toolsync.overlay import Edit
 from toolsync.tool import Reader, Tool
 from toolsync.trace import Answer, Tree, answers, unhindered
-from toolsync.trace.version import finds_the_same
+from toolsync.trace.version import spoken_of
 from toolsync.value import frozen
 
 Edits = Mapping[str, Sequence[Edit]]
@@ -86,13 +87,10 @@ def looks_in(world: World, tool: Tool, overlay: str, document: Document) -> Iter
 def _programs(
     world: World, tool: Tool, layers: tuple[Seen, ...], elsewhere: tuple[Seen, ...], wanted_of: Edits
 ) -> Iterator[Look]:
-    """Who reads the layers, without another version of a program that finds the same."""
-    is_alone = len(tool.readers) == 1
-    found = {one.name: Look(world, tool, one, layers, elsewhere, wanted_of, is_alone=is_alone) for one in tool.readers}
-    for look in found.values():
-        older = found.get(look.reader.newer_than) if look.reader.newer_than else None
-        if older is None or not finds_the_same(look.reader, look.found, older.found):
-            yield look
+    """Who reads the layers."""
+    one = Look(world, tool, tool.readers[0], layers, elsewhere, wanted_of, is_alone=len(tool.readers) == 1)
+    for reader in spoken_of(tool.readers, lambda reader: replace(one, reader=reader).found):
+        yield replace(one, reader=reader)
 
 
 def here(found: Sequence[Look]) -> tuple[Look, ...]:
@@ -110,7 +108,8 @@ def _is_here(look: Look) -> bool:
         return True
     if look.reader.newer_than:
         return False  # where the older one is
-    others = {name for one in look.tool.readers if one != look.reader for name in _read_by(one, look.layers)}
+    apart = [one for one in look.tool.readers if look.reader.name not in (one.name, one.newer_than)]
+    others = {name for one in apart for name in _read_by(one, look.layers)}
     read = _read_by(look.reader, look.layers)
     own = read - others or read
     if any(one.state not in ("missing", "environment") for one in look.layers if one.layer.name in own):

@@ -19,7 +19,7 @@ from toolsync.tool import Layer, Reader, Tool
 from toolsync.trace import Answer, Tree, answers, heeded, refused
 from toolsync.trace.conflict import Conflict, conflicts
 from toolsync.trace.credential import finds_no_key
-from toolsync.trace.version import finds_the_same
+from toolsync.trace.version import spoken_of
 from toolsync.value import frozen
 
 
@@ -81,11 +81,8 @@ def traced(
         if one.document is not None
         for path in refused(one.tree.layer, one.tree.data)
     ]
-    told: dict[str, Mapping[str, Answer]] = {}
-    for reader in tool.readers:
-        found = told[reader.name] = answers(reader, trees, session.places.environ)
-        if reader.newer_than and finds_the_same(reader, found, told[reader.newer_than]):
-            continue
+    for reader in spoken_of(tool.readers, lambda reader: answers(reader, trees, session.places.environ)):
+        found = answers(reader, trees, session.places.environ)
         for conflict in conflicts(tool.request, reader, found, trees, edits):
             if conflict.is_foreign_credential:
                 raise _refusal(session, tool, reader, conflict, seen)
