@@ -263,6 +263,15 @@ def test_fix_that_can_run_nothing_says_so(machine: Machine, gateway: LoopbackGat
     assert ran.out.count("none of them mends this") == 1
 
 
+def test_fix_names_the_command_that_asks_where_nobody_is_there(machine: Machine, gateway: LoopbackGateway) -> None:
+    machine.write(CODEX, "")
+    _applied(machine, gateway, "codex", COPIED)
+    gateway.key = Secret("another")
+    ran = machine.toolsync("doctor", "--fix", "--yes")
+    assert (ran.code, "none of them mends this" in ran.out) == (1, False), ran.out
+    assert ran.out.count("`toolsync key rotate work` mends this, and asks for something") == 1, ran.out
+
+
 def test_fix_stops_where_consent_is_missing_and_says_what_is_left(machine: Machine, gateway: LoopbackGateway) -> None:
     ran = machine.toolsync("doctor", _reference(machine, gateway), "--fix", "--yes")
     assert ran.code == 1

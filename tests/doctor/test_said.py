@@ -93,6 +93,16 @@ def test_a_key_that_no_profile_lets_go_is_said_to_be_held_back(tmp_path: Path) -
     assert all(KEY not in one.headers.get("authorization", "") for one in said.asked)
 
 
+def test_of_profiles_that_cannot_be_read_nobody_says_which_has_the_address(tmp_path: Path) -> None:
+    with realised(tmp_path, case(ok(chat()))) as stage:
+        with (stage.config / "profile.toml").open("a", encoding="utf-8") as file:
+            file.write('[profiles.web]\nfrom = "https://gw.example/team.toml#web"\n')
+        said = diagnosed(stage)
+    assert (said.code, _told(said)["state"]) == (3, "inconclusive")
+    assert [line.partition(", for ")[2] for line in _told(said)["unknown"]] == ["the profiles cannot be read"]
+    assert _told(said)["fix"] == "Mend the profile by hand first: the warning says where."
+
+
 def test_where_the_key_is_missing_too_it_comes_first(tmp_path: Path) -> None:
     set_first, apply = "toolsync key set work && ", "toolsync apply --tool codex"
     for vault, expected in ((MemoryVault(), set_first), (None, "")):

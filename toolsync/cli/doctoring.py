@@ -131,6 +131,7 @@ def _mended(context: typer.Context, look: Callable[[], Result], spoken: Spoken, 
 
 def _left(found: Result, tried: Sequence[Chain], done: Sequence[Words], spoken: Spoken) -> Iterator[Message]:
     """What came of it."""
+    from toolsync.doctor.command import spelled
     from toolsync.sentence import say, tell
 
     count = str(len(done))
@@ -139,16 +140,25 @@ def _left(found: Result, tried: Sequence[Chain], done: Sequence[Words], spoken: 
     elif done:
         yield Message("note", tell(say("fix_left", count=count), spoken))
     elif not tried and found.exit_code != DONE:
-        yield Message("note", tell(say("fix_nothing"), spoken))
+        asking = [spelled(chain[0]) for chain in _printed(found)]  # or it would have been tried
+        text = say("fix_asks", command=asking[0]) if asking else say("fix_nothing")
+        yield Message("note", tell(text, spoken))
 
 
 def _chains(found: Result) -> Iterator[Chain]:
+    """The commands that are printed, without those that nobody is there to answer."""
+    for chain in _printed(found):
+        if chain[0][0] not in _ASKING or run.session().is_interactive:
+            yield chain
+
+
+def _printed(found: Result) -> Iterator[Chain]:
     """The commands that are printed: of primary findings, of tools that are not set up, and of further findings."""
     wrong = [tool for tool in found.data["tools"] if tool["state"] != "healthy"]
     firsts = [finding for tool in wrong for finding in tool["findings"][:1]]
     others = [finding for tool in wrong for finding in tool["findings"][1:]]
     for one in (*firsts, *wrong, *others):
-        if one["command"] and (one["command"][0] not in _ASKING or run.session().is_interactive):
+        if one["command"]:
             yield [one["command"], *one["then"]]
 
 

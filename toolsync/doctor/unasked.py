@@ -56,7 +56,8 @@ def why(look: Look, one: Diagnosis, probed: Probed | None = None) -> Iterator[Te
         yield say(held[0], place=place(look, held[1]), called=look.called)
     elif _is_held_back(look):
         yield from (told(look, answer) for answer in behind(look) if answer.question == "base_url")
-        yield say("key_kept", address=address(look.effective.base_url))
+        name = "key_kept" if look.world.fault is None else "key_kept_unread"
+        yield say(name, address=address(look.effective.base_url))
 
 
 def way_out(look: Look, one: Diagnosis, probed: Probed | None = None) -> Fix | None:
@@ -78,6 +79,8 @@ def way_out(look: Look, one: Diagnosis, probed: Probed | None = None) -> Fix | N
         return None
     if any(answer.question == "base_url" for answer in behind(look)):
         return commands(applied(look.tool.name))
+    if look.world.fault is not None:
+        return Fix(say("mend_profile"))
     return commands(first_profile(look)) if is_first else None
 
 

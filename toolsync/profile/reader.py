@@ -121,7 +121,7 @@ def _source_problems_of(path: KeyPath, table: Mapping[str, Any]) -> Iterator[Pro
     """An address without a hash may say another thing tomorrow; a repository has a history of its own."""
     is_address = str(table.get("from", "")).startswith("https://")
     if is_address and "sha256" not in table:
-        hint = "Ask who keeps the file for its hash (`sha256sum FILE`); `toolsync profile trust` goes by it."
+        hint = 'Ask who keeps the file for its hash (`sha256sum FILE`), and write it below: `sha256 = "HASH"`.'
         yield Problem((*path, "from"), "an address is taken only with `sha256`, the hash of what stands there", hint)
     if "sha256" in table and not is_address:
         yield Problem((*path, "sha256"), "it is for a `from` that is an address")
