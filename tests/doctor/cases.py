@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import os
 import re
 import shutil
@@ -249,7 +250,7 @@ def _plain(stage: Stage, config: Data, files: Mapping[str, str]) -> None:
         "detect": {"paths": ["~/.demo-tool"]},
         "key": {"plaintext": "<key>"},
         "file": [{"overlay": "settings.json", "path": "~/.demo-tool/settings.json", "format": _format(stage, files)}],
-        "request": {"headers": _carriers(config), "references": ["{env:NAME}"], "runs": ["keyCommand"]},
+        "request": {"headers": _carriers(config), "references": _references(config), "runs": ["keyCommand"]},
         "trace": {
             "base_url": ["baseUrl", f"={config['base_url']}"],
             "key": ["keyCommand", "dotenv.KEY".replace("KEY", config.get("env_name", "KEY")), "apiKey"],
@@ -297,6 +298,13 @@ def _carriers(config: Data) -> dict[str, str]:
     return {"key": first, "x_key": "x-api-key" if first == "authorization" else "authorization"}
 
 
+def _references(config: Data) -> list[str]:
+    """How the tool refers to variables: a case that has such words as the key itself speaks of one that does not."""
+    key = config["key"]
+    is_literal = key.get("form") != "env" and str(key.get("value") or "").startswith("{env:")
+    return [] if is_literal else ["{env:NAME}"]
+
+
 def _settings(stage: Stage, config: Data) -> dict[str, Any]:
     settings: dict[str, Any] = {"model": config["model"], "stream": config.get("stream", False)}
     if config.get("wanted_base_url", config["base_url"]) == config["base_url"]:
@@ -308,7 +316,7 @@ def _settings(stage: Stage, config: Data) -> dict[str, Any]:
         settings["headers"] = config["headers"]
     patience = config.get("timeout", _STANDARD)
     if patience != _STANDARD:
-        settings["timeoutMs"] = round(patience["total_s"] * 1000)
+        settings["timeoutMs"] = round(min(patience["total_s"], patience.get("read_s", math.inf)) * 1000)
     return settings
 
 

@@ -26,7 +26,7 @@ class Reply:
     """What a model said, and what it cost.
 
     Attributes:
-        is_silent: whether it ended of itself without a word, a thought, or the use of a tool, at no cost.
+        is_silent: whether it ended of itself without a word, a thought, or the use of a tool, at the cost of ending.
     """
 
     text: str
@@ -71,6 +71,10 @@ def names_the_limit(answer: Response) -> bool:
     return answer.status in (400, 422) and bool(_LIMIT_NAMES.search(answer.text))
 
 
+_END_TOKENS = 1
+"""What the end of an answer costs where nothing stands before it; a thought that is kept back costs more."""
+
+
 def reply(data: object, dialect: Dialect) -> Reply | None:
     """What the model said; None if `data` is no answer of this dialect."""
     if not isinstance(data, Mapping):
@@ -86,7 +90,7 @@ def reply(data: object, dialect: Dialect) -> Reply | None:
         model=data["model"] if isinstance(data.get("model"), str) else None,
         input_tokens=_number(usage.get("input_tokens", usage.get("prompt_tokens"))),
         output_tokens=output_tokens,
-        is_silent=not text.strip() and not output_tokens and _ended(data),
+        is_silent=not text.strip() and (output_tokens or 0) <= _END_TOKENS and _ended(data),
     )
 
 
@@ -121,7 +125,7 @@ def _chunk_speaks(choice: Mapping[str, Any]) -> bool:
 
 def _paid(event: Mapping[str, Any], around: str = "") -> bool:
     usage = _inner(_inner(event, around) if around else event, "usage")
-    return bool(_number(usage.get("output_tokens", usage.get("completion_tokens"))))
+    return (_number(usage.get("output_tokens", usage.get("completion_tokens"))) or 0) > _END_TOKENS
 
 
 def _inner(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
