@@ -272,6 +272,8 @@ def _plain(stage: Stage, config: Data, files: Mapping[str, str]) -> None:
         manifest["processes"] = {"names": [running["name"]], "desktop": running["name"] in _EDITORS}
     if config.get("tool_appends"):
         manifest["request"]["path"] = config["tool_appends"]
+    if _read_s(config) < config.get("timeout", _STANDARD).get("total_s", 0):
+        manifest["request"]["timeout_of"] = ["first", "gaps"]  # as `read_s` holds for every wait
     if "max_tokens_name" in config:
         manifest["request"]["limit"] = config["max_tokens_name"]
     folder = stage.config / "tools" / "demo"
@@ -316,8 +318,12 @@ def _settings(stage: Stage, config: Data) -> dict[str, Any]:
         settings["headers"] = config["headers"]
     patience = config.get("timeout", _STANDARD)
     if patience != _STANDARD:
-        settings["timeoutMs"] = round(min(patience["total_s"], patience.get("read_s", math.inf)) * 1000)
+        settings["timeoutMs"] = round(min(patience["total_s"], _read_s(config)) * 1000)
     return settings
+
+
+def _read_s(config: Data) -> float:
+    return float(config.get("timeout", _STANDARD).get("read_s", math.inf))
 
 
 def _key(stage: Stage, config: Data) -> dict[str, Any]:
