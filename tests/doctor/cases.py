@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -217,12 +217,12 @@ def _tool(stage: Stage, config: Data, files: Mapping[str, str]) -> None:
     if kind == "anthropic-messages" and is_claudes:
         _borrowed(stage, config, "claude-code", {"=https://api.anthropic.com": f"={config['base_url']}"})
     elif kind == "openai-responses" and any("/.codex/" in path for path in files):
-        _borrowed(stage, config, "codex", {"=https://api.openai.com/v1": f"={config['base_url']}"})
+        _borrowed(stage, config, "codex", {"=https://api.openai.com/v1": f"={config['base_url']}"}, files.values())
     else:
         _plain(stage, config, files)
 
 
-def _borrowed(stage: Stage, config: Data, name: str, replaced: Mapping[str, str]) -> None:
+def _borrowed(stage: Stage, config: Data, name: str, replaced: Mapping[str, str], texts: Iterable[str] = ()) -> None:
     """A shipped tool under another name, whose own default is the case's address; its JSON may not begin with a BOM."""
     manifest = tomlkit.parse((resources.folder("templates") / "tools" / name / "tool.toml").read_text(encoding="utf-8"))
     text = manifest.as_string().replace('format = "json"', 'format = "json-no-bom"', 1)
@@ -233,8 +233,11 @@ def _borrowed(stage: Stage, config: Data, name: str, replaced: Mapping[str, str]
     folder = stage.config / "tools" / "demo"
     shutil.copytree(resources.folder("templates") / "tools" / name, folder)
     stage.write(folder / "tool.toml", text)
-    if config["key"].get("form") == "env" and config.get("env_name") and config["key"].get("value") is not None:
-        stage.environ.setdefault(config["env_name"], str(config["key"]["value"]))
+    form, value = config["key"].get("form", "literal"), config["key"].get("value")
+    if form == "env" and config.get("env_name") and value is not None:
+        stage.environ.setdefault(config["env_name"], str(value))
+    for variable in re.findall(r'^env_key = "(\w+)"', "\n".join(texts), re.MULTILINE) if form == "literal" else ():
+        stage.environ.setdefault(variable, str(value))  # the case says what the key is, and the file where it waits
 
 
 _EDITORS = ("code", "cursor", "codium", "windsurf", "zed", "idea")
@@ -251,6 +254,7 @@ def _plain(stage: Stage, config: Data, files: Mapping[str, str]) -> None:
         "key": {"plaintext": "<key>"},
         "file": [{"overlay": "settings.json", "path": "~/.demo-tool/settings.json", "format": _format(stage, files)}],
         "request": {"headers": _carriers(config), "references": _references(config), "runs": ["keyCommand"]},
+        "connection": {"no_proxy_forms": ["subdomains", "apex", "ends", "bare"]},  # httpx's, as cases name its errors
         "trace": {
             "base_url": ["baseUrl", f"={config['base_url']}"],
             "key": ["keyCommand", "dotenv.KEY".replace("KEY", config.get("env_name", "KEY")), "apiKey"],
@@ -364,6 +368,8 @@ def _mended(config: Data, said: Data, fixed: Data) -> tuple[dict[str, Any], dict
         mended.pop("second_key", None)
     if "rename" in fixed:
         mended["max_tokens_name"] = fixed["rename"]["max_tokens"]
+    if "api_kind" in fixed:
+        mended.pop("tool_appends", None)  # which was the other API's
     mended.pop("wanted_base_url", None)
     proxies = {name: value for name, value in (said.get("env") or {}).items() if name.upper().endswith("_PROXY")}
     if "no_proxy" in fixed:
