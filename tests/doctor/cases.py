@@ -254,7 +254,9 @@ def _plain(stage: Stage, config: Data, files: Mapping[str, str]) -> None:
         "key": {"plaintext": "<key>"},
         "file": [{"overlay": "settings.json", "path": "~/.demo-tool/settings.json", "format": _format(stage, files)}],
         "request": {"headers": _carriers(config), "references": _references(config), "runs": ["keyCommand"]},
-        "connection": {"no_proxy_forms": ["subdomains", "apex", "ends", "bare"]},  # httpx's, as cases name its errors
+        "connection": {
+            "no_proxy_forms": ["subdomains", "apex", "addresses", "ends", "bare"]
+        },  # httpx's, as cases name its errors
         "trace": {
             "base_url": ["baseUrl", f"={config['base_url']}"],
             "key": ["keyCommand", "dotenv.KEY".replace("KEY", config.get("env_name", "KEY")), "apiKey"],
