@@ -15,6 +15,7 @@ from tests.doctor.listeners import listening
 from toolsync.probe import port
 from toolsync.probe.encryption import speaks_tls
 from toolsync.probe.network import Network
+from toolsync.probe.proxy import met
 from toolsync.probe.way import way
 from toolsync.proxies import Proxies
 
@@ -178,3 +179,9 @@ def test_what_checks_no_certificate_gets_through_where_we_do_not(ports: dict[str
     gone = way(f"https://{ports['secret']}/v1", Network(unchecked="NODE_TLS_REJECT_UNAUTHORIZED"))
     assert gone.end is not None
     assert gone.end.cause == "tls_unchecked"
+
+
+@pytest.mark.parametrize("proxy", ["127.0.0.1:3128", "socks5://127.0.0.1:1080", "socks4://127.0.0.1"])
+def test_a_proxy_that_cannot_be_used_is_named_as_it_is_set(proxy: str) -> None:
+    step, _ = met(proxy, ("http",))
+    assert (step.target, step.cause) == (proxy, "proxy_bad_scheme")

@@ -30,11 +30,11 @@ def met(proxy: str, schemes: Sequence[str], *, is_doubtful: bool = False) -> tup
     """
     started = time.perf_counter()
     address, port = _parsed(proxy)
-    target = shown(f"{address.scheme}://{address.hostname or ''}")
-    is_usable = "://" in proxy and address.scheme in schemes
+    scheme = f"{address.scheme}://" if "://" in proxy else ""
+    target = shown(f"{scheme}{address.hostname or ''}{f':{port}' if port else ''}")
+    is_usable = bool(scheme) and address.scheme in schemes
     if not is_usable or address.scheme not in PORTS or not address.hostname or not port:
         return Step("proxy", target, "proxy_bad_scheme", say("no_such_proxy"), 0, is_end=True), address
-    target = f"{target}:{port}"
     try:
         socket.create_connection((address.hostname, port), SECONDS).close()
     except UnicodeError:  # longer than a name can be, or of parts that none has
