@@ -22,7 +22,7 @@ from toolsync.commands.doctor.diagnosis import Options, doctor
 from toolsync.commands.doctor.mending import Mending
 from toolsync.doctor.look import here
 from toolsync.doctor.model import Diagnosis, Finding, State
-from toolsync.doctor.unasked import way_out, why
+from toolsync.doctor.unasked import first_profile, way_out, why
 from toolsync.probe import survey, talk
 from toolsync.probe.network import Network
 from toolsync.probe.step import Step
@@ -137,6 +137,13 @@ def test_where_nobody_can_tell_beside_a_warning_both_are_said(tmp_path: Path, mo
     assert (found.code, found.causes, _told(found)["state"]) == (1, ["config_drift"], "warning")
     assert _told(found)["is_untold"] is True
     assert "  also: nobody can tell from here\n    127.0.0.1:443: TLSV1_ALERT\n" in out
+
+
+def test_a_first_profile_has_no_address_that_is_only_the_makers(tmp_path: Path) -> None:
+    for text, words in ((_RELAY, ("--base-url", "https://relay.example/v1")), ("[model_providers", ())):
+        home = Home(tmp_path, profile=None)
+        home.write({".codex/config.toml": text})
+        assert first_profile(home.look("codex"))[:3] == ("init", *words)
 
 
 def test_a_key_that_was_held_back_beside_a_warning_is_said(tmp_path: Path) -> None:

@@ -107,7 +107,9 @@ def first_profile(look: Look, found: str = "") -> Words:
         look: the program.
         found: the address at which the gateway answers, where that is another one.
     """
-    effective = look.effective
+    effective, where = look.effective, look.effective.wheres.get("base_url")
+    if not found and (where is None or not where.layer):  # its maker's: nobody's wish, and what a broken file leaves
+        return ("init",)
     words = ["init", "--base-url", found or str(address(effective.base_url))]
     words += ["--model", effective.model] if effective.model else []
     for one in effective.credentials:
