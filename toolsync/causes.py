@@ -148,7 +148,7 @@ def _in_words(slug: str, language: Language) -> Cause:
 
 @cache
 def _members(group: str) -> tuple[str, ...]:
-    """The causes of a group by the headings in its file, which takes a hundredth of the time that reading it does."""
+    """The causes of a group by the headings in its file, whose tables are read only for a cause that is asked for."""
     return tuple(_HEADING.findall(_text(group)))
 
 

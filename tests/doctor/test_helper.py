@@ -202,7 +202,7 @@ OWN = {
     "Windows' own folder": ({"command": "C:\\tools\\show-key", "args": []}, False),
     "a password manager's entry that is called as a file of the folder": ("pass show tools/show-key", False),
     "likewise, of which only one line is wanted": ("pass show tools/show-key | head -1", False),
-    "likewise, by a shell": ({"command": "bash", "args": ["-lc", "op read op://work/x && pass tools/show-key"]}, False),
+    "likewise, by a shell": ({"command": "bash", "args": ["-lc", "op read op://team/x && pass tools/show-key"]}, False),
     "a password manager's field that is called as a command": ("op item get gw --fields pwd", False),
     "a file of the folder beside a password manager": ("pass show gw && sh tools/show-key", True),
     "likewise, on the next line": ("pass show gw\nsh tools/show-key", True),

@@ -16,7 +16,7 @@ from toolsync.commands.describe import described_file, described_tool
 from toolsync.commands.keys.holders import Holders, layers_of
 from toolsync.commands.keys.notices import messages
 from toolsync.commands.keys.rotate import Rotation
-from toolsync.commands.keys.sending import sent
+from toolsync.commands.keys.sending import Sent, sent
 from toolsync.commands.keys.turning import Turn, forget
 from toolsync.commands.leaks.leftover import Left, leftovers, said
 from toolsync.commands.pinging import Pinged, failures, ping_all
@@ -27,6 +27,7 @@ from toolsync.errors import ChangedError, FileError, PingFailedError, SecretErro
 from toolsync.masking import Secret, on_one_line
 from toolsync.planning.fitting import ToolPlan, remembered_tools
 from toolsync.planning.guarding import still_exposed, stop_at_exposed
+from toolsync.registry import Known
 from toolsync.remembered import Memory
 from toolsync.result import DONE, PROBLEM, Message, Result
 from toolsync.secret import former
@@ -51,14 +52,7 @@ def execute(rotation: Rotation, *, ping: bool = True) -> Result:
     turn = _turned(rotation)
     rotation = replace(rotation, old=turn.old)  # another command may have put it there since it was planned
     memory = memories.read(memories.path_in(session.state))
-    applied = Holders(memory, known, session.profiles().names).applied()
-    set_now = {name: [known[tool] for tool in sorted(tools)] for name, tools in applied.items()}
-    owners = [profile for profile in rotation.profiles if profile.key == rotation.reference]
-    after = tuple(
-        one
-        for profile in owners
-        for one in sent(session, profile, set_now.get(profile.name, ()), change.new, ping=ping)
-    )
+    after = tuple(_sent(rotation, memory, known, ping=ping))
     old = rotation.old if rotation.old != change.new else earlier
     left = leftovers(session, memory, old) if old is not None else Left()
     before = leftovers(session, memory, earlier) if earlier not in (None, old) else Left()
@@ -90,6 +84,15 @@ def execute(rotation: Rotation, *, ping: bool = True) -> Result:
         "kept_until": None if forgotten or not turn.kept.entry else turn.kept.until,
     }
     return Result("key rotate", data, said, PROBLEM if any(one.level == "problem" for one in said) else DONE)
+
+
+def _sent(rotation: Rotation, memory: Memory, known: Known, *, ping: bool) -> Iterator[Sent]:
+    """What the tools send now that are set to a profile with the key."""
+    session = rotation.session
+    applied = Holders(memory, known, session.profiles().names).applied()
+    for profile in (one for one in rotation.profiles if one.key == rotation.reference):
+        tools = [known[tool] for tool in sorted(applied.get(profile.name, ()))]
+        yield from sent(session, profile, tools, rotation.change.new, ping=ping)
 
 
 def _replaced(rotation: Rotation) -> Secret | None:
