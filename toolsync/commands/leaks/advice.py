@@ -9,7 +9,7 @@ from contextlib import suppress
 from toolsync.commands.keys.stored import named
 from toolsync.commands.leaks.exposing import real_path
 from toolsync.commands.leaks.finding import Finding
-from toolsync.commands.leaks.repositories import NOTE, STRANDED
+from toolsync.commands.leaks.repository import NOTE, STRANDED
 from toolsync.commands.leaks.sought import FORMER
 from toolsync.errors import ToolsyncError
 from toolsync.gitguard.repository import WorkTree, enclosing

@@ -4,32 +4,25 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from toolsync import disk, document, gitguard, transaction
 from toolsync.commands import apply
 from toolsync.commands.keys.stored import set_key, unset_key
-from toolsync.commands.leaks.belonging import profile_at, profile_of
+from toolsync.commands.leaks.belonging import profile_of
 from toolsync.commands.leaks.check import Checked, mendable
 from toolsync.commands.leaks.finding import Finding
+from toolsync.commands.leaks.otherwise import Moving, given_otherwise
 from toolsync.errors import (
     ChangedError,
     DocumentError,
     ExposedKeyError,
-    FileError,
     PingFailedError,
-    ProfileError,
-    SecretError,
-    ToolsyncError,
 )
-from toolsync.masking import Secret
 from toolsync.plan import FilePlan
-from toolsync.planning.fitting import Skipped
 from toolsync.planning.plans import Plan as ApplyPlan
-from toolsync.planning.plans import Wish
-from toolsync.profile import KeyRef
 from toolsync.result import Message
 from toolsync.session import Session
 from toolsync.transaction import Write
@@ -64,19 +57,6 @@ class Ignoring:
     file: Path
     lines: tuple[str, ...]
     write: Write
-
-
-@frozen
-class Moving:
-    """A key that is put into the keyring.
-
-    Attributes:
-        reference: where the profile takes it from.
-        key: the key.
-    """
-
-    reference: KeyRef
-    key: Secret
 
 
 @frozen
@@ -129,7 +109,7 @@ def plan(session: Session, checked: Checked, *, ping: bool) -> Plan:
     tools: dict[str, dict[str, None]] = {}
     for one in mended_by("apply"):
         tools.setdefault(profile_of(session, one, checked.sought), {})[one.tool] = None
-    moved, applied, messages = _first(session, checked, tools, options)
+    moved, applied, messages = given_otherwise(session, checked, tools, options)
     written = {file.path: file for file in applied.files if not file.is_nothing} if applied else {}
     return Plan(
         tuple(_shutting(checked, mended_by("mode"), written)),
@@ -149,81 +129,6 @@ def _shutting(checked: Checked, findings: Sequence[Finding], written: Mapping[st
             yield Shutting(real, status)
         elif file is not None and file.is_change and not file.holds_key and one.hit.value in (file.after or ""):
             yield Shutting(real, None)
-
-
-def _first(
-    session: Session, checked: Checked, tools: Mapping[str, Collection[str]], options: apply.Options
-) -> tuple[Moving | None, ApplyPlan | None, tuple[Message, ...]]:
-    """What gives tools their key another way: those of one profile, for what is remembered is another thing then.
-
-    Args:
-        session: the machine.
-        checked: what was found.
-        tools: by the profile that they are set to; the active one's are first.
-        options: how that is applied.
-    """
-    messages: list[Message] = []
-    active = session.profiles().active if tools else ""
-    for profile in sorted(tools, key=lambda name: name != active):
-        moved = _moved(session, checked, profile)
-        applied, said = _applied(session, profile, tuple(tools[profile]), moved, options)
-        messages += said
-        if applied is not None:
-            return moved, applied, tuple(messages)
-    return None, None, tuple(messages)
-
-
-def _moved(session: Session, checked: Checked, profile: str) -> Moving | None:
-    """The one literal key that tools use with the profile's address, where the keyring has none of its name yet."""
-    wanted = checked.sought
-    ours = {one.key for one in wanted.literals if not one.is_login and profile_at(session, one, wanted) == profile}
-    try:
-        reference = session.profiles().get(profile).key
-        if reference.kind != "keyring" or len(ours) != 1 or session.open_vault().get(reference.name) is not None:
-            return None
-    except (ProfileError, FileError, SecretError):
-        return None
-    return Moving(reference, ours.pop())
-
-
-def _applied(
-    session: Session, profile: str, tools: Sequence[str], moved: Moving | None, options: apply.Options
-) -> tuple[ApplyPlan | None, list[Message]]:
-    """The plan that gives the tools their key another way; without those that cannot have it so, which are named."""
-    if moved is not None:
-        session.secrets[moved.reference] = moved.key
-    messages: list[Message] = []
-    good: list[str] = []
-    for tool in tools:
-        try:
-            if _is_given_otherwise(apply.plan(session, _wish(profile, [tool]), options)):
-                good.append(tool)
-        except ToolsyncError as error:
-            messages.append(Message("warning", f"{tool} keeps the key in clear: {error.message}", error.hint))
-    if not good:
-        if moved is not None:
-            del session.secrets[moved.reference]
-        return None, messages
-    planned = apply.plan(session, _wish(profile, good), options)
-    return planned, [*messages, *map(_left, planned.skipped)]
-
-
-def _left(one: Skipped) -> Message:
-    """Why a tool gets its key no other way."""
-    if one.holds_copy:
-        return Message(
-            "warning", f"{one.tool.title}: {one.reason}", "So it is taken out, and what stood there is given back."
-        )
-    return Message("warning", f"{one.tool.title} keeps the key in clear: {one.reason}", one.hint)
-
-
-def _is_given_otherwise(planned: ApplyPlan) -> bool:
-    """Whether a value changes, or somebody must be told why none does: modes and ignore files are shut without it."""
-    return bool(planned.skipped) or any(file.is_change and file.format != "gitignore" for file in planned.everything)
-
-
-def _wish(profile: str, tools: Sequence[str]) -> Wish:
-    return Wish(profile, tuple(tools), allow_plaintext=False, fix_gitignore=True)
 
 
 def _ignored(findings: Sequence[Finding], written: Mapping[str, FilePlan]) -> Iterator[Ignoring]:
