@@ -11,9 +11,10 @@ import pytest
 from tests.doctor.home import Home, demo
 from toolsync.causes import named
 from toolsync.doctor.checks import saying
-from toolsync.doctor.diagnosis import Probed, diagnosis
+from toolsync.doctor.diagnosis import diagnosis
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Effective
+from toolsync.doctor.probed import Probed
 from toolsync.probe.step import Step
 from toolsync.probe.way import Way
 from toolsync.sentence import tell

@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from toolsync.doctor.diagnosis import Probed, diagnosis, is_blocked
+from toolsync.doctor.diagnosis import diagnosis, is_blocked
 from toolsync.doctor.model import Certainty, Credential, Effective, Finding, State, Where
+from toolsync.doctor.probed import Probed
 from toolsync.masking import Secret
 from toolsync.probe.exchange import Exchange, What
 from toolsync.probe.inquiry import Inquiry

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from toolsync.doctor.checks.saying import address, place, same, text
-from toolsync.doctor.effective import printing
 from toolsync.doctor.elsewhere import elsewhere
 from toolsync.doctor.look import Look
+from toolsync.doctor.printing import printing
 from toolsync.doctor.written import is_written
 from toolsync.sentence import Text, say
 from toolsync.trace import Answer

@@ -5,29 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, cast
+from typing import Literal, cast
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from toolsync.address import PATHS, Dialect
-from toolsync.doctor.astray import owner
-from toolsync.doctor.layers import is_home
+from toolsync.doctor.headers import further_headers, in_headers, route, unfit
 from toolsync.doctor.model import Credential, Effective, Where
-from toolsync.doctor.routing import is_fit, is_routing
+from toolsync.doctor.printing import command_path, printed
 from toolsync.doctor.sight import Sight
-from toolsync.document import KeyPath, Value, parse_path
-from toolsync.document import data as _data
-from toolsync.document.keypath import spell
 from toolsync.masking import Secret, holds_key_shape, looks_secret
 from toolsync.probe.network import CERTIFICATES, Network
 from toolsync.probe.request import queried
-from toolsync.tool import Connection, slot
+from toolsync.tool import Connection
 from toolsync.tool.stated import stated
-from toolsync.trace import Answer, is_ignored, path_of
-from toolsync.trace.credential import CREDENTIALS, HEADERS, keyed_headers
-from toolsync.value import frozen
-
-if TYPE_CHECKING:
-    from toolsync.doctor.helper import Command
+from toolsync.trace import Answer
+from toolsync.trace.credential import CREDENTIALS
 
 NUMBER = r"[0-9]{1,15}(\.[0-9]{1,6})?"
 """What counts as a number of seconds or milliseconds."""
@@ -40,7 +32,7 @@ def effective(look: Sight) -> Effective:
     base_url = _value(found, "base_url")
     _hide(base_url)
     headers = further_headers(look)
-    further = tuple(_in_headers(look, headers))
+    further = tuple(in_headers(look, headers))
     outdone = {credential.header for credential in further}
     credentials = (*(one for one in _credentials(look) if one.header not in outdone), *further)
     taken = {credential.header for credential in credentials}
@@ -64,8 +56,8 @@ def effective(look: Sight) -> Effective:
         wheres={
             **{question: look.where(answer) for question, answer in found.items() if answer.value},
             **dict(_on_the_way(look, network, base_url)),
-            **dict(_route(look, headers)),
-            **dict(_unfit({name: header for name, header in headers.items() if name not in taken})),
+            **dict(route(look, headers)),
+            **dict(unfit({name: header for name, header in headers.items() if name not in taken})),
         },
         wanted=look.wanted,
         query=query,
@@ -169,7 +161,7 @@ def _credentials(look: Sight) -> Iterator[Credential]:
             continue
         runs = command_path(look, answer)
         if runs is not None:
-            yield Credential(question, header, _printed(look, answer, runs), "command", look.where(answer))
+            yield Credential(question, header, printed(look, answer, runs), "command", look.where(answer))
             continue
         yield Credential(question, header, Secret(_sent(look, answer.value)), _kind(look, answer), look.where(answer))
 
@@ -188,149 +180,3 @@ def _kind(look: Sight, answer: Answer) -> Literal["literal", "variable", "login"
         return "login"
     is_variable = answer.slot.startswith("$") or (one is not None and one.environ is not None)
     return "variable" if is_variable or look.named(answer.question) else "literal"
-
-
-def command_path(look: Sight, answer: Answer) -> KeyPath | None:
-    """Where the command stands that the tool runs for the answer, mount included; None if it runs none."""
-    if not answer.slot or answer.slot[0] in "$=":
-        return None
-    at = parse_path(answer.slot)
-    for text in look.tool.request.runs:
-        path = path_of(slot(text), look.found)
-        if path is not None and at[: len(path)] == path:
-            return path
-    return None
-
-
-def command_value(look: Sight, answer: Answer, path: KeyPath) -> Value:
-    """The command as it stands in the layer that the answer comes from."""
-    one = look.seen(answer)
-    if one is None:
-        return None
-    mount = parse_path(one.layer.at) if one.layer.at else ()
-    return _data.get(one.tree.data, path[len(mount) :])
-
-
-def printing(look: Sight, credential: Credential) -> Command | None:
-    """The command that prints the credential; None where it has none."""
-    if credential.kind != "command":
-        return None
-    from toolsync.doctor.helper import Command
-
-    answer = look.found[credential.question]
-    path = command_path(look, answer)
-    return Command.of(command_value(look, answer, path)) if path is not None else None
-
-
-def may_run(look: Sight, answer: Answer, command: Command) -> bool:
-    """Whether we run it: what a repository's own file says, or holds, is run by its tool, and never by us."""
-    one, places = look.seen(answer), look.world.session.places
-    if one is None or (one.is_projects and not _is_users_too(look, answer, command)):
-        return False
-    return is_home(places) or not command.lies_in(places.project, look.users_environ)
-
-
-def _is_users_too(look: Sight, answer: Answer, command: Command) -> bool:
-    """Whether the user's own files have the tool run the same."""
-    own = look.users.get(answer.question)
-    path = command_path(look, own) if own is not None and own.value else None
-    return own is not None and path is not None and type(command).of(command_value(look, own, path)) == command
-
-
-def unrun(look: Sight) -> Where | None:
-    """Where a command for the key stands that we do not run."""
-    from toolsync.doctor.helper import Command
-
-    for question in sorted(CREDENTIALS & look.found.keys()):
-        answer = look.found[question]
-        path = command_path(look, answer) if answer.value else None
-        command = Command.of(command_value(look, answer, path)) if path is not None else None
-        if command is not None and not may_run(look, answer, command):
-            return look.where(answer)
-    return None
-
-
-def _printed(look: Sight, answer: Answer, path: KeyPath) -> Secret | None:
-    from toolsync.doctor.helper import Command
-
-    command = Command.of(command_value(look, answer, path))
-    if command is None or not may_run(look, answer, command) or owner(look, None, command) is not None:
-        return None
-    return look.world.printed(command, look.users_environ).key
-
-
-# Headers.
-
-
-def routed(headers: Mapping[str, _Header]) -> Iterator[tuple[str, Where]]:
-    """Where the headers stand that lead a request elsewhere."""
-    yield from (("route", header.where) for name, header in headers.items() if is_routing(name, header.text))
-
-
-def _unfit(headers: Mapping[str, _Header]) -> Iterator[tuple[str, Where]]:
-    """Where one stands that cannot be sent."""
-    yield from (("unfit", header.where) for name, header in headers.items() if not is_fit(name, header.text))
-
-
-def _route(look: Sight, headers: Mapping[str, _Header]) -> Iterator[tuple[str, Where]]:
-    """One of them; a project's, if it has one, for what the user sets is the user's affair."""
-    yield from sorted(routed(headers), key=lambda one: not look.is_projects(one[1]))[:1]
-
-
-@frozen
-class _Header:
-    """A further header: the question that it answers, its value, and where it is stated."""
-
-    question: str
-    value: str | Secret
-    where: Where
-
-    @property
-    def text(self) -> str:
-        """What is sent."""
-        return self.value.reveal() if isinstance(self.value, Secret) else self.value
-
-
-def further_headers(look: Sight) -> Mapping[str, _Header]:
-    """Every further header, by lower-case name; of one name the variable's comes before the literal (Codex 0.171.0)."""
-    found: dict[str, _Header] = {}
-    for question in HEADERS:
-        answer = look.found.get(question)
-        for name, text in stated(answer.value) if answer is not None else ():
-            value = look.environ.get(text, "") if question == "env_headers" else text
-            if answer is not None and (value or question == "headers"):
-                lower = name.strip().lower()
-                found[lower] = _Header(question, _guarded(lower, value), _place(look, answer, name))
-    for question, header in look.tool.request.headers.items():
-        value = _value(look.found, question)
-        if question not in CREDENTIALS and value:
-            found[header.lower()] = _Header(question, _guarded(header, value), look.where(look.found[question]))
-    return found
-
-
-def _place(look: Sight, answer: Answer, name: str) -> Where:
-    """Where the header is stated: in a table its own entry, in the highest layer that has one; else the whole."""
-    where, one = look.where(answer), look.seen(answer)
-    is_merged = answer.question in look.reader.merge
-    others = [each for each in look.layers[::-1] if is_merged and not is_ignored(each.layer, answer.path)]
-    for each in (*([one] if one is not None else ()), *others):
-        position = each.document.position((*answer.path, name)) if each.document is not None else None
-        if position:
-            slot = spell((*parse_path(answer.slot), name))
-            return replace(where, layer=each.layer.name, slot=slot, file=each.file, line=position[0])
-    return where
-
-
-def _guarded(name: str, value: str) -> str | Secret:
-    is_secret = looks_secret(name) or holds_key_shape(value)
-    return Secret(value.removeprefix("Bearer ")) if is_secret else value
-
-
-def _in_headers(look: Sight, headers: Mapping[str, _Header]) -> Iterator[Credential]:
-    """The credentials among the further headers, where the tool does not send its own in their place."""
-    kinds: Mapping[str, Literal["literal", "variable"]] = {"headers": "literal", "env_headers": "variable"}
-    sent = {name for _, name in keyed_headers(look.tool.request, look.found)}
-    for name, header in headers.items():
-        if name in sent and header.question in kinds:
-            secret = header.value if isinstance(header.value, Secret) else Secret(header.value)
-            yield Credential(header.question, name, secret, kinds[header.question], header.where)

@@ -8,9 +8,10 @@ from typing import Literal
 
 from toolsync.causes import named
 from toolsync.doctor.client import Outcome
-from toolsync.doctor.diagnosis import BLOCKING, Probed
+from toolsync.doctor.diagnosis import BLOCKING
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Diagnosis, State
+from toolsync.doctor.probed import Probed
 from toolsync.sentence import Text, say
 from toolsync.value import frozen
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from toolsync.address import origin
-from toolsync.doctor.diagnosis import Probed
-from toolsync.doctor.effective import unrun
 from toolsync.doctor.layers import is_home
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Credential, Where
+from toolsync.doctor.printing import unrun
+from toolsync.doctor.probed import Probed
 from toolsync.doctor.withheld import failing
 from toolsync.errors import ProfileError
 from toolsync.masking import Secret, holds_key_shape, looks_secret

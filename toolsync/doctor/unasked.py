@@ -9,9 +9,9 @@ from toolsync.doctor.behind import behind, told
 from toolsync.doctor.checks.saying import address, place, same, slot, text
 from toolsync.doctor.checks.wanting import taken_out
 from toolsync.doctor.command import Words, applied, commands
-from toolsync.doctor.diagnosis import Probed
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Diagnosis, Finding, Fix, Where
+from toolsync.doctor.probed import Probed
 from toolsync.doctor.steering import kept
 from toolsync.errors import ProfileError
 from toolsync.sentence import Text, say

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from toolsync.doctor.effective import command_path, command_value, may_run
 from toolsync.doctor.model import Where
+from toolsync.doctor.printing import command_path, command_value, may_run
 from toolsync.doctor.sight import Sight
 from toolsync.trace.credential import CREDENTIALS
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from toolsync import __version__
@@ -17,6 +17,9 @@ LIMIT = 16
 """Output tokens asked for: the least that the Responses API takes."""
 LIMIT_RETRIED = 256
 """… the second time: enough for models that think before they speak, and refuse to be cut off."""
+
+USUAL_MODELS = {"anthropic-messages": "claude-sonnet-4-5", "openai-responses": "gpt-5"}
+"""A model of the kind that tools ask for of their own accord."""
 
 _PROMPT = "Answer with the one word: pong"
 
@@ -196,3 +199,12 @@ def _joined(parts: Iterable[object]) -> str:
 
 def _number(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def near(model: str, models: Sequence[str]) -> str:
+    """The listed model that was most likely meant."""
+    from difflib import get_close_matches  # only a mistake needs it
+
+    if model in models:
+        return ""
+    return next(iter(get_close_matches(model, models, n=1, cutoff=0.6)), "")

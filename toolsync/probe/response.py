@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import email.utils
 import json
+import time
 from collections.abc import Mapping
 from functools import cached_property
 
@@ -30,6 +32,15 @@ class Response:
             return json.loads(self.body)
         except (ValueError, RecursionError):
             return None
+
+    @cached_property
+    def skew_seconds(self) -> float | None:
+        """By how much this machine's clock is ahead of the sender's; None where its `Date` (RFC 9110) says nothing."""
+        try:
+            then = email.utils.parsedate_to_datetime(self.headers["date"])
+        except (KeyError, ValueError, TypeError):
+            return None
+        return time.time() - then.timestamp()
 
     @property
     def text(self) -> str:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import email.utils
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -15,7 +13,7 @@ from toolsync.deadline import Attempt
 from toolsync.masking import Secret
 from toolsync.probe import stream as streams
 from toolsync.probe.classifier import Asked
-from toolsync.probe.dialect import LIMIT, ids, models_url, question
+from toolsync.probe.dialect import LIMIT, USUAL_MODELS, ids, models_url, near, question
 from toolsync.probe.exchange import Exchange, What
 from toolsync.probe.line import Line
 from toolsync.probe.network import Network
@@ -76,7 +74,7 @@ class Talk:
         """Whom it asks; where its settings leave that open, as its vendor's tools do."""
         if self.request.model or self.request.dialect == "openai-chat":
             return self.request.model
-        usual = _USUAL[self.request.dialect]
+        usual = USUAL_MODELS[self.request.dialect]
         family = usual.partition("-")[0]
         return next((model for model in self.models if family in model), usual)
 
@@ -87,10 +85,10 @@ class Talk:
 
     def values(self, exchange: Exchange) -> dict[str, Text]:
         """What fills a cause's sentences."""
-        near = _near(self.model, self.models)
+        meant = near(self.model, self.models)
         parts = urlsplit(self.request.url)
         page = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}/"
-        told = {"url": exchange.url, "model": self.model, "host": parts.hostname or "", "near": near, "page": page}
+        told = {"url": exchange.url, "model": self.model, "host": parts.hostname or "", "near": meant, "page": page}
         if exchange.cause == "url_redirect":
             told["address"] = self._leads_to
         return {name: text for name, text in told.items() if text}
@@ -278,7 +276,7 @@ class Talk:
             return
         if is_redirect(answer):
             self._leads_to = target(answer, Asked(url, self.request.dialect, "", is_keyed=False))
-        self.skew = self.skew if self.skew is not None else _skew(answer)
+        self.skew = self.skew if self.skew is not None else answer.skew_seconds
 
 
 def _called(what: What, attempt: Attempt[Came]) -> Came:
@@ -288,24 +286,3 @@ def _called(what: What, attempt: Attempt[Came]) -> Came:
 
 
 _LIMITS = frozenset({"max_tokens", "max_completion_tokens", "max_output_tokens"})
-
-
-def _skew(answer: Response) -> float | None:
-    try:
-        then = email.utils.parsedate_to_datetime(answer.headers["date"])
-    except (KeyError, ValueError, TypeError):
-        return None
-    return time.time() - then.timestamp()
-
-
-def _near(model: str, models: Sequence[str]) -> str:
-    """The listed model that was most likely meant."""
-    from difflib import get_close_matches  # only a mistake needs it
-
-    if model in models:
-        return ""
-    return next(iter(get_close_matches(model, models, n=1, cutoff=0.6)), "")
-
-
-_USUAL = {"anthropic-messages": "claude-sonnet-4-5", "openai-responses": "gpt-5"}
-"""A model of the kind that tools ask for of their own accord."""

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from toolsync.causes import Language, named
 from toolsync.doctor.checks import saying
 from toolsync.doctor.command import Words, text_for, words_for
-from toolsync.doctor.diagnosis import Probed, came, is_open
 from toolsync.doctor.layers import Standing
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Credential, Diagnosis, Effective, Finding, Fix, Where
+from toolsync.doctor.probed import Probed, came, is_open
 from toolsync.doctor.steering import unasked
 from toolsync.doctor.unasked import way_out, why
 from toolsync.masking import fingerprint

@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from toolsync.doctor.astray import owner
-from toolsync.doctor.diagnosis import Probed, is_blocked
+from toolsync.doctor.diagnosis import is_blocked
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Credential, Effective, Finding
+from toolsync.doctor.probed import Probed
 from toolsync.doctor.steering import by_project, is_profiles, own_bundle, unasked
 from toolsync.doctor.unasked import is_unset
 from toolsync.masking import Secret

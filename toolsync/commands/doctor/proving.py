@@ -13,11 +13,11 @@ from toolsync.doctor import proof
 from toolsync.doctor.astray import owner
 from toolsync.doctor.checks import saying
 from toolsync.doctor.client import Outcome
-from toolsync.doctor.diagnosis import Probed
-from toolsync.doctor.effective import printing
 from toolsync.doctor.layers import Seen
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Diagnosis, State
+from toolsync.doctor.printing import printing
+from toolsync.doctor.probed import Probed
 from toolsync.doctor.proof import Verdict
 from toolsync.secret.helper import open_to_others
 from toolsync.sentence import Text, say, tell

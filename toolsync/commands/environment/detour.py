@@ -69,7 +69,7 @@ def _stop_at_other_way(sight: Sight) -> None:
 
 def _other_ways(sight: Sight) -> Iterator[tuple[str, Where]]:
     """What a file of the repository has the tool do, and where it says so."""
-    from toolsync.doctor.effective import further_headers, routed
+    from toolsync.doctor.headers import further_headers, routed
 
     headers = (where for _, where in routed(further_headers(sight)) if sight.is_projects(where))
     yield from (("name another host to the gateway", where) for where in headers)

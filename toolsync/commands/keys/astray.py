@@ -142,8 +142,8 @@ def _leads_away(look: Look) -> bool:
 
 def _has_key(look: Look, name: str) -> bool:
     """Whether the name is one of our file's; in another profile file, whether the key is that of our profile."""
-    from toolsync.doctor.effective import printing
     from toolsync.doctor.elsewhere import elsewhere
+    from toolsync.doctor.printing import printing
 
     session, profile = look.world.session, look.world.profile
     files = (elsewhere(look, printing(look, one)) for one in look.effective.credentials)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from toolsync import registry
 from toolsync.address import origin
-from toolsync.doctor.effective import command_path
 from toolsync.doctor.look import Look, looks
+from toolsync.doctor.printing import command_path
 from toolsync.doctor.world import World
 from toolsync.errors import FileError, ProfileError
 from toolsync.masking import Secret

@@ -9,10 +9,10 @@ from toolsync.doctor.astray import addressed, asked_of, owner
 from toolsync.doctor.checks.saying import place, values
 from toolsync.doctor.checks.wanting import way_out
 from toolsync.doctor.command import applied, commands
-from toolsync.doctor.effective import printing
 from toolsync.doctor.elsewhere import elsewhere
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Credential, Finding, Fix
+from toolsync.doctor.printing import printing
 from toolsync.profile import Profile
 from toolsync.sentence import say
 

@@ -12,9 +12,9 @@ from toolsync.doctor.astray import owner
 from toolsync.doctor.checks.saying import at_line, place, text, values
 from toolsync.doctor.checks.wanting import taken_out
 from toolsync.doctor.command import applied, commands
-from toolsync.doctor.effective import command_path, command_value, may_run
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Certainty, Credential, Finding, Fix
+from toolsync.doctor.printing import command_path, command_value, may_run
 from toolsync.doctor.withheld import may_fail_by_it
 from toolsync.document import Value
 from toolsync.document import data as _data

@@ -8,22 +8,20 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from toolsync import disk
 from toolsync.causes import Severity
 from toolsync.doctor import replaced
-from toolsync.doctor.checks.saying import address, at_line, same, values
-from toolsync.doctor.effective import command_path
+from toolsync.doctor.checks.refreshing import needed
+from toolsync.doctor.checks.saying import address, same, values
 from toolsync.doctor.look import Look
-from toolsync.doctor.model import Certainty, Finding, Fix, Where
-from toolsync.doctor.startup import Line
-from toolsync.errors import FileError
+from toolsync.doctor.model import Certainty, Finding, Fix
+from toolsync.doctor.printing import command_path
 from toolsync.paths import Places
 from toolsync.process import Process
 from toolsync.search.placing import existing
 from toolsync.secret.vault import Entry
 from toolsync.sentence import Text, say
 from toolsync.tool import FileRow
-from toolsync.trace.credential import CREDENTIALS, variables_of
+from toolsync.trace.credential import CREDENTIALS
 
 
 def processes(look: Look) -> Iterator[Finding]:
@@ -150,7 +148,7 @@ def _unseen(look: Look, process: Process, environ: Mapping[str, str] | None) -> 
         return None
     ours = look.tool.processes[look.reader.name]
     for question in (*sorted(CREDENTIALS & look.found.keys()), "base_url"):
-        for name in _needed(look, question):
+        for name in needed(look, question):
             if name in {*environ, *look.variables, *look.entries} or not look.environ.get(name):
                 continue
             is_desktop = ours.is_desktop or _is_of_desktop(look, process)
@@ -185,64 +183,6 @@ def _is_of_desktop(look: Look, process: Process) -> bool:
         if any(map(process.is_called, _EDITORS)):
             return True
     return False
-
-
-def _needed(look: Look, question: str) -> Iterator[str]:
-    """The variables that the answer comes from."""
-    answer = look.raw.get(question)
-    if answer is None or not look.found[question].value:
-        return
-    one = look.seen(answer)
-    if one is not None and one.environ is not None and answer.path:
-        yield str(answer.path[-1])
-    yield from look.named(question)
-
-
-def desktop(look: Look) -> Iterator[Finding]:
-    """A variable that a program of the desktop needs, which only shells are told of (macOS says what it hands out)."""
-    ours = look.tool.processes.get(look.reader.name)
-    handed = look.world.desktop
-    if ours is None or not ours.is_desktop or handed is None:
-        return
-    for question in sorted(CREDENTIALS & look.found.keys()):
-        for name in _needed(look, question):
-            if look.environ.get(name) and name not in handed:
-                line = say("not_handed_out", variable=name)
-                yield Finding("gui_env_missing", "likely", (line,), values(look, variable=name))
-
-
-def not_refreshed(look: Look) -> Iterator[Finding]:
-    """A variable that a startup file sets, and that this shell does not have yet: of an address, or of a key."""
-    questions = [question for question in ("base_url", *sorted(CREDENTIALS)) if question in look.found]
-    for question in questions:
-        if look.found[question].value and (look.found[question].layer or question != "base_url"):
-            continue
-        named = look.named(question)
-        is_alone = question == "base_url" or not look.effective.credentials
-        others = variables_of(look.tool, look.reader, question) if is_alone else ()
-        for name in dict.fromkeys([*named, *others]):
-            line = look.world.set_at(name)
-            if line is None or line.is_empty or look.environ.get(name) or (name not in named and _is_nested(line)):
-                continue
-            where = Where("environment", f"${name}", line.file, line.line or None)
-            text = say("set_since", place=at_line(look, where), variable=name)
-            found = values(look, where, variable=name)
-            yield Finding("env_not_refreshed", "sure", (text,), found, where, Fix(_fresh(line)))
-            return
-
-
-def _is_nested(line: Line) -> bool:
-    """Whether it may be part of a function, which people call when they want it."""
-    try:
-        raw = disk.read(Path(line.file)).raw or b""
-    except FileError:
-        return False
-    return line.line > 0 and raw.decode(errors="replace").splitlines()[line.line - 1][:1].isspace()
-
-
-def _fresh(line: Line) -> Text:
-    """What brings the variable of a file into an environment."""
-    return say({"folder": "allow_direnv", "desktop": "log_in_again"}.get(line.kind, "open_terminal"))
 
 
 # What changed, and when.

@@ -8,9 +8,9 @@ from dataclasses import replace
 from toolsync.doctor.checks.elsewhere import in_near_file, in_own_file, in_unread_file, in_unread_variable
 from toolsync.doctor.checks.saying import place, same, used, values
 from toolsync.doctor.command import applied, commands
-from toolsync.doctor.effective import command_path, command_value
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Credential, Finding, Fix, Where
+from toolsync.doctor.printing import command_path, command_value
 from toolsync.document import data as _data
 from toolsync.masking import Secret
 from toolsync.sentence import say
