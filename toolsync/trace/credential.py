@@ -43,9 +43,14 @@ def finds_no_key(reader: Reader, found: Mapping[str, Answer]) -> bool:
 
 
 def looks_at_variables(reader: Reader) -> bool:
-    """Whether the reader looks for its key in the environment too."""
+    """Whether the reader looks for its key in the environment too, of itself."""
     asked = CREDENTIALS & reader.questions.keys()
     return any(slot.kind == "variable" for question in asked for slot in reader.questions[question])
+
+
+def takes_variables(tool: Tool, reader: Reader) -> bool:
+    """Whether a variable can give the reader its key: of itself, or because its settings refer to one."""
+    return looks_at_variables(reader) or bool(tool.request.references)
 
 
 def variables_of(tool: Tool, reader: Reader, question: str) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from toolsync.commands.doctor.probing import Probes, probes
 from toolsync.doctor.checks import findings
 from toolsync.doctor.command import applied, spelled
 from toolsync.doctor.diagnosis import diagnosis, is_blocked
+from toolsync.doctor.exported import is_exported
 from toolsync.doctor.look import Look, here, looks
 from toolsync.doctor.model import Diagnosis, Finding, State
 from toolsync.doctor.remark import changed, left_out
@@ -174,10 +175,16 @@ def _chosen(world: World, known: Known, options: Options) -> list[Tool]:
         if tool.name in remembered
         or (
             tool.name not in off
-            and (registry.is_installed(tool, places) or any(map(places.environ.get, _addressed(tool))))
+            and (registry.is_installed(tool, places) or own.get(tool.name, {}).get("paths") or _is_led(world, tool))
         )
     ]
     return found or _set_at_start(world, known)
+
+
+def _is_led(world: World, tool: Tool) -> bool:
+    """Whether a variable gives the tool its address, which was not set for whatever program is started here."""
+    named = (name for name in _addressed(tool) if world.session.places.environ.get(name))
+    return not all(is_exported(world, name) for name in named)
 
 
 def _set_at_start(world: World, known: Known) -> list[Tool]:

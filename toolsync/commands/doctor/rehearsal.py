@@ -12,7 +12,7 @@ from toolsync.planning.guarding import stop_at_exposed
 from toolsync.planning.plans import Plan, Wish, plan_apply
 from toolsync.planning.tracing import keyless_notice
 from toolsync.sentence import Text, reported, say
-from toolsync.trace.credential import looks_at_variables
+from toolsync.trace.credential import takes_variables
 
 _LOSING, _IGNORING, COPYING = "--lose-old-values", "--fix-gitignore", "--allow-plaintext"
 
@@ -43,7 +43,7 @@ def rehearsal(look: Look) -> Rehearsal:
 def _consent(look: Look) -> Text:
     """That the tool's file is to hold a copy of the key; a tool of several programs has a way that serves some."""
     profile = look.world.profile
-    if profile is not None and "env" in look.tool.key and looks_at_variables(look.reader):
+    if profile is not None and "env" in look.tool.key and takes_variables(look.tool, look.reader):
         return say("needs_consent_or_env", called=look.called, profile=profile.name, tool=look.tool.name)
     return say("needs_consent", called=look.called)
 

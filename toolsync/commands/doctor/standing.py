@@ -22,7 +22,7 @@ from toolsync.masking import Secret
 from toolsync.overlay import facts_named
 from toolsync.profile import Profile
 from toolsync.trace import path_of
-from toolsync.trace.credential import looks_at_variables
+from toolsync.trace.credential import CREDENTIALS, takes_variables
 
 
 def standing(look: Look, finding: Finding, rehearsal: Callable[[], Rehearsal] = Rehearsal) -> Standing:
@@ -43,6 +43,7 @@ def standing(look: Look, finding: Finding, rehearsal: Callable[[], Rehearsal] = 
         is_projects=look.is_projects(finding.where),
         tools=_tools(look, profile) if profile is not None else (),
         variable=_variable(look, profile) if profile is not None else "",
+        named=tuple(name for question in sorted(CREDENTIALS) for name in look.named(question)),
         program=next(iter(look.tool.commands), ""),
         environ=look.environ,
         set_at=_set_at(look, profile) if profile is not None and profile.key.kind == "env" else "",
@@ -134,7 +135,7 @@ def _variable(look: Look, profile: Profile) -> str:
     """The variable from which the program takes the key, as toolsync sets it; "" where it looks at none."""
     given = look.world.facts(look.tool.name)
     try:
-        is_so = bool(given) and by_variable(profile, look.tool) and looks_at_variables(look.reader)
+        is_so = bool(given) and by_variable(profile, look.tool) and takes_variables(look.tool, look.reader)
     except ToolsyncError:
         return ""
     return variable_of(look.tool, given) if is_so else ""

@@ -10,6 +10,7 @@ from pathlib import Path
 from toolsync import disk
 from toolsync.doctor.checks.saying import at_line, place, same, used, values
 from toolsync.doctor.command import applied, commands
+from toolsync.doctor.exported import is_exported
 from toolsync.doctor.layers import Seen
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Certainty, Finding, Where
@@ -141,11 +142,12 @@ def _line_of(one: Seen, question: str, want: str) -> int | None:
 
 
 def in_unread_variable(look: Look, question: str, want: str) -> Finding | None:
-    """A variable that the tool does not look at holds the wanted address."""
+    """A variable that the tool does not look at holds the wanted address, and was meant for the tool."""
     if question != "base_url":
         return None
     names = [name for name, value in look.environ.items() if name.isupper() and same(question, value, want)]
     names = [name for name in sorted(names) if not name.lower().endswith("_proxy") and not _is_read(look, name)]
+    names = [name for name in names if not is_exported(look.world, name)]
     if not names:
         return None
     answer = look.found[question]

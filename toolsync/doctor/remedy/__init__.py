@@ -33,12 +33,13 @@ def fix(effective: Effective, finding: Finding, profile: Profile | None, standin
         found = _found(effective, finding, profile, standing)
     if profile is None or found is None or not found.argv:
         return found
-    own = standing.key() if found.argv[0] == "apply" else None
+    own = standing.key() if found.argv[:1] == ("apply",) else None
     if isinstance(own, SecretError):
         found = key.way_to(effective, profile, standing, own)
     if found.argv[:1] == ("apply",) and is_about_key(finding.cause) and standing.rehearsal().is_keyless:
         return key.by_hand(effective, profile)
-    return as_it_runs(found, standing) or key.from_variable(finding, standing) or _in_vain(effective, standing)
+    first = key.from_variable(effective, finding, standing) if found.argv[:1] == ("apply",) else None
+    return first or as_it_runs(found, standing) or _in_vain(effective, standing)
 
 
 def _in_vain(effective: Effective, standing: Standing) -> Fix:

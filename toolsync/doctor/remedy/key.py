@@ -40,13 +40,24 @@ def unset(effective: Effective, finding: Finding, profile: Profile, standing: St
     return Fix(say("start_with_key", variable=variable, program=standing.program or "PROGRAM"))
 
 
-def from_variable(finding: Finding, standing: Standing) -> Fix | None:
-    """The variable from which the tool takes the key: it has none, or another one stands there; None otherwise."""
-    where, variable = finding.where, standing.variable
-    is_other = finding.cause == "foreign_credential" and where is not None and where.slot == f"${variable}"
-    if not variable or not (is_other or finding.cause in _WANT_ONE):
+def from_variable(effective: Effective, finding: Finding, standing: Standing) -> Fix | None:
+    """The variable from which the tool takes the key: it has none, or another one stands there; None otherwise.
+
+    Another one goes on to win over what `apply` writes elsewhere, where that is anything.
+    """
+    if not standing.variable:
         return None
-    return Fix(say("start_with_key", variable=standing.variable, program=standing.program or "PROGRAM"))
+    start = say("start_with_key", variable=standing.variable, program=standing.program or "PROGRAM")
+    if _wins(finding, standing):
+        return Fix(start) if standing.rehearsal().is_vain else then_applied(start, effective, standing)
+    is_lacking = finding.cause in _WANT_ONE or (not standing.is_set and standing.named == (standing.variable,))
+    return Fix(start) if is_lacking and standing.rehearsal().is_vain else None
+
+
+def _wins(finding: Finding, standing: Standing) -> bool:
+    """Whether a key that is not the profile's reaches the gateway from that variable."""
+    where = finding.where
+    return finding.cause == "foreign_credential" and where is not None and where.slot == f"${standing.variable}"
 
 
 def by_hand(effective: Effective, profile: Profile) -> Fix:

@@ -54,6 +54,7 @@ class Standing:
         is_projects: whether a project's file says what the finding is about.
         tools: all that are set to the profile.
         variable: of the environment, from which the tool takes the key as toolsync sets it; "" where it does not.
+        named: the variables from which it has its key now.
         program: what starts the tool; "" where nobody knows.
         environ: the variables that the tool sees.
         set_at: the line of a startup file that sets the variable from which the profile takes the key; "" if unknown.
@@ -70,6 +71,7 @@ class Standing:
     is_projects: bool = False
     tools: tuple[str, ...] = ()
     variable: str = ""
+    named: tuple[str, ...] = ()
     program: str = ""
     environ: Mapping[str, str] = field(default_factory=dict)
     set_at: str = ""
