@@ -440,6 +440,20 @@ def test_a_row_that_would_send_the_key_elsewhere_is_said(machine: Machine) -> No
     assert "sends it to" not in edited.out
 
 
+def test_what_a_click_put_there_goes_by_undo_where_cc_switch_is_gone(machine: Machine, newest: Home) -> None:
+    """In the order in which no row of the user's takes our values in, the files have them before we look."""
+    assert machine.toolsync(*APPLY, "--tool", "cc-switch").code == 0
+    for app in ("claude", "codex"):
+        newest.click(app, ROW)
+    assert machine.toolsync(*APPLY).code == 0
+    newest.database.unlink()
+    assert machine.toolsync("undo", "--yes").code == 0
+    left = json.loads(machine.read(CLAUDE))
+    assert (left["permissions"], left["env"]) == ({"allow": ["Bash(git diff:*)"]}, {"EDITOR": "vim"})
+    assert "apiKeyHelper" not in left
+    assert "toolsync" not in machine.read(CODEX)
+
+
 @pytest.mark.usefixtures("newest")
 def test_no_profile_gets_the_name_by_which_a_row_of_another_gateways_asks(machine: Machine) -> None:
     assert machine.toolsync(*APPLY, "--tool", "cc-switch").code == 0

@@ -26,7 +26,7 @@ from toolsync.plan.relaying import laid_in_place
 from toolsync.plan.standing import handed_over, standing_above
 from toolsync.remembered import FileMemory, LayerMemory, vault_names
 
-__all__ = ["Change", "FilePlan", "Left", "Place", "Row", "plan_file", "stands"]
+__all__ = ["Change", "FilePlan", "Left", "Place", "Row", "plan_file", "sha256", "stands"]
 
 
 def plan_file(place: Place, before: str | None, rows: Sequence[Row], memory: FileMemory | None) -> FilePlan:

@@ -7,10 +7,11 @@ what we wrote in two places. The copy is given back as the first would be.
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 
 from toolsync.document import MISSING, Document
 from toolsync.document.keypath import parse as parse_path
-from toolsync.plan import stands
+from toolsync.plan import sha256, stands
 from toolsync.remembered import ANYTHING, NOTHING, FileMemory, LayerMemory, Memory
 
 
@@ -31,6 +32,19 @@ def copy_of(
         if layers and real not in still_wanted:
             return FileMemory(created=file.created, begun=file.begun, layers=layers)
     return None
+
+
+def put_there(part: FileMemory, own: tuple[str, str], text: str) -> FileMemory:
+    """What is remembered of a tool's own file that a click made of a row of ours: the user never had these values.
+
+    Args:
+        part: what is remembered of the row.
+        own: the tool, and the overlay of its file.
+        text: what stands in that.
+    """
+    tool, overlay = own
+    layers = (replace(layer, tool=tool, overlay=overlay, sha256=sha256(text), inverse=None) for layer in part.layers)
+    return FileMemory(layers=tuple(layers))
 
 
 def resembles(memory: Memory, name: tuple[str, str], document: Document) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,10 +12,11 @@ from toolsync.errors import TemplateError
 from toolsync.overlay import ABSENT, Edit
 from toolsync.overlay.model import Want
 from toolsync.plan import FilePlan, Row
+from toolsync.planning.copied import put_there
 from toolsync.planning.stores import Address, Shelf, Shelves
-from toolsync.remembered import FileMemory
+from toolsync.remembered import FileMemory, Memory
 from toolsync.session import Session
-from toolsync.tool import Tool
+from toolsync.tool import FileRow, Tool
 
 
 class Rack:
@@ -79,6 +80,24 @@ class Rack:
         """
         shelf = self._used.get((address.path, address.profile))
         return shelf is not None and shelf.live.get(address.app) == "ours"
+
+    def clicked(
+        self, parts: Mapping[str, FileRow], memory: Memory, rows: Sequence[Row], text: str
+    ) -> FileMemory | None:
+        """What is to be known of a file into which a row of ours was put by its store's program; None for no such.
+
+        Args:
+            parts: the parts of rows that are planned, by what memory calls them.
+            memory: all that is remembered.
+            rows: what is wanted of the file.
+            text: what stands there.
+        """
+        names = {row.name for row in rows if row.edits}
+        for real, part in parts.items():
+            remembered, own = memory.files.get(real), (part.of, part.template)
+            if remembered is not None and own in names and self.is_chosen(Address.parse(real)):
+                return put_there(remembered, own, text)
+        return None
 
     def _noted(self, shelf: Shelf | None) -> Shelf | None:
         if shelf is not None:

@@ -196,7 +196,11 @@ class Table:
     def _plan(self, place: Place, rows: Sequence[Row]) -> FilePlan:
         snapshot = self.snapshots[place.path]
         before = None if snapshot.raw is None else document.decoded(snapshot.raw)
-        plan = plan_file(place, before, rows, self._memory.files.get(place.path) or self._unremembered(place, rows))
+        remembered = self._memory.files.get(place.path)
+        is_new = before is not None and remembered is None
+        clicked = self._rack.clicked(self._parts, self._memory, rows, before or "") if is_new else None
+        plan = plan_file(place, before, rows, remembered or clicked or self._unremembered(place, rows))
+        plan = replace(plan, remembered=None) if clicked else plan  # nobody has noted it yet
         self._refuse_loss(plan)
         return _with_circumstances(plan, snapshot, is_part=place.goes_whole)
 
