@@ -720,6 +720,18 @@ def test_what_is_left_of_the_key_before_the_old_one_is_named_as_well(machine: Ma
     machine.write(".zshrc", "")
 
 
+def test_a_key_in_a_tools_file_of_variables_is_not_said_to_be_this_shells(machine: Machine, rotate: Rotate) -> None:
+    """Vibe reads its own `.env`: no new shell mends that."""
+    machine.profile()
+    machine.write(".vibe/.env", f"TOOLSYNC_API_KEY={invented('elsewhere')}\n")
+    machine.toolsync("apply", "--yes", "--force", "--tool", "mistral-vibe")
+    ran = rotate(NEW, "--no-ping")
+    assert "problem: Mistral Vibe still sends another key, from dotenv.TOOLSYNC_API_KEY\n" in ran.out
+    assert (ran.code, "in this shell" in ran.out) == (1, False)
+    assert "`toolsync doctor mistral-vibe` says where that stands." in ran.out
+    machine.write(".vibe/.env", "")
+
+
 def test_a_variable_is_not_said_to_be_set_by_anybody(machine: Machine, rotate: Rotate) -> None:
     machine.profile('[profiles.work.tool.config-toml]\npaths = ["~/service/config.toml"]\n')
     machine.toolsync("apply", "--yes", "--force", "--tool", "config-toml")
