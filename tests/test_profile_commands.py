@@ -73,6 +73,13 @@ def test_init_again_with_the_same_values_touches_nothing(session: Session) -> No
     assert session.config.stat() == before
 
 
+def test_init_takes_a_pasted_model_without_the_blanks_around_it() -> None:
+    plain, pasted = (profile_table("work", Wanted(base_url="http://h", model=model)) for model in ("m", " m "))
+    assert pasted == plain
+    with pytest.raises(UsageError, match="no model is named"):
+        profile_table("work", Wanted(base_url="http://h", model=" "))
+
+
 def test_init_never_overwrites_a_profile(session: Session) -> None:
     init(session, "work", profile_table("work", Wanted(base_url="http://h", model="m")))
     before = session.config.read_bytes()

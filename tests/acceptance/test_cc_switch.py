@@ -31,7 +31,10 @@ from toolsync.errors import StoreError
 from toolsync.store import cc_switch_table
 from toolsync.store.cc_switch import CcSwitch
 
-ELSEWHERE = "  hint: Choose another provider for {} in CC Switch, then run the command again.\n"
+ELSEWHERE = (
+    "  hint: Choose another provider for {} in CC Switch, then run the command again. "
+    "Where CC Switch is not here any more, move its database away instead.\n"
+)
 
 
 @pytest.fixture(params=SCHEMAS)

@@ -125,11 +125,21 @@ def test_the_list_of_keys_says_whose_cannot_be_told(machine: Machine) -> None:
     assert "cannot be told" not in machine.toolsync("key", "list").out
 
 
-def test_a_shared_profile_with_a_key_of_its_own_holds_up_no_other_s_rotation(machine: Machine, applied: Both) -> None:
+def test_a_shared_profile_with_a_key_of_its_own_holds_up_no_other_s_rotation(
+    machine: Machine, applied: Both, monkeypatch: pytest.MonkeyPatch
+) -> None:
     home = applied.base_url.removeprefix("http://")
     own = OWN.replace("127.0.0.1:9", home).replace('"keyring:work"', '"keyring:home"')
     machine.vault.set("home", Secret(KEY))
     machine.environ["NEXT"] = NEW
     for line, code in (("", 2), ('key = "keyring:home"\n', 2), ('key = "keyring:work"\n', 0)):
         machine.config.write_text(own.replace("\n\n[profiles.home]", f"\n{line}\n[profiles.home]"), encoding="utf-8")
-        assert machine.toolsync("key", "rotate", "home", "--from", "env:NEXT", "--yes").code == code, line
+        ran = machine.toolsync("key", "rotate", "home", "--from", "env:NEXT", "--yes")
+        assert (ran.code, "Tools are set to 'team', which may have the key. Nothing" in ran.err) == (code, code == 2), (
+            line
+        )
+        machine.vault.set("home", Secret(KEY))
+        monkeypatch.setattr("sys.stdin", io.StringIO(NEW))
+        told = machine.toolsync("key", "set", "home", "--stdin")
+        assert (told.code, "'team' uses cannot be told" in told.out) == (0, code == 2), (line, told)
+        machine.vault.set("home", Secret(KEY))

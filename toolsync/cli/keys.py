@@ -64,7 +64,7 @@ def key_set(
     text = f"keyring:{stored.name} is {state} in {stored.backend}."
     told = (Message("note", text, lost), *_unused(session, stored.name))
     after = _after(session, stored.name, is_replaced=stored.is_replaced) if stored.is_changed else ()
-    show(Result("key set", data, (*told, *after)))
+    show(Result("key set", data, tuple(dict.fromkeys((*told, *after)))))
 
 
 def _in_file(session: Session, profile: str | None) -> KeyRef | None:
@@ -79,11 +79,13 @@ def _in_file(session: Session, profile: str | None) -> KeyRef | None:
 def _after(session: Session, name: str, *, is_replaced: bool) -> Iterator[Message]:
     """That files hold copies of the key that stood there before; that tools would send the new one elsewhere."""
     from toolsync.commands.keys.astray import led_astray
-    from toolsync.commands.keys.holders import outdated
+    from toolsync.commands.keys.holders import may_have, outdated
     from toolsync.keyref import KeyRef
 
-    reference = KeyRef("keyring", name)
+    reference, profiles = KeyRef("keyring", name), session.profiles() if disk.is_there(session.config) else None
     yield from outdated(session, reference) if is_replaced else ()
+    if profiles and is_replaced and any(may_have(profiles, one, reference) for one in profiles.missing):
+        yield from _unread(session)
     yield from led_astray(session, reference)
 
 

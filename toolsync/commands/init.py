@@ -108,8 +108,8 @@ def _base_url(base_url: str | None, gateway: Gateway | None) -> str:
 
 
 def _model(model: str | None, gateway: Gateway | None) -> str:
-    if model:
-        return model
+    if model and model.strip():
+        return model.strip()
     example = f", for example {gateway.model}" if gateway else ""
     raise UsageError("no model is named", hint=f"Say --model with the name that the gateway gives it{example}.")
 

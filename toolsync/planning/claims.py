@@ -84,7 +84,8 @@ def chosen_row(claim: Claim, profile: str) -> PlanRefusedError:
         )
     return PlanRefusedError(
         f"our row for {claim.app} (profile '{profile}') is the one that is chosen in {claim.owner.title}",
-        hint=f"Choose another provider for {claim.app} in {claim.owner.title}, then run the command again.",
+        hint=f"Choose another provider for {claim.app} in {claim.owner.title}, then run the command again. "
+        f"Where {claim.owner.title} is not here any more, move its database away instead.",
     )
 
 

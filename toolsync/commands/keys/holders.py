@@ -10,7 +10,7 @@ from toolsync.asked import asked_for
 from toolsync.commands.keys.stored import references
 from toolsync.errors import ToolsyncError
 from toolsync.planning.stores import Address
-from toolsync.profile import KeyRef, Profile
+from toolsync.profile import KeyRef, Profile, Profiles
 from toolsync.registry import Known
 from toolsync.remembered import NOTHING, LayerMemory, Memory
 from toolsync.result import Message
@@ -21,6 +21,15 @@ from toolsync.value import frozen
 def users(key: KeyRef, profiles: Iterable[Profile]) -> tuple[Profile, ...]:
     """The profiles that name the key, as theirs or in a header."""
     return tuple(one for one in profiles if any(used == key for _, used in references(one)))
+
+
+def may_have(profiles: Profiles, name: str, key: KeyRef) -> bool:
+    """Whether a profile that cannot be had from its shared file may have the key: what its user's own file says wins.
+
+    A copy that it has in a header is found where it stands.
+    """
+    own = profiles.document.data["profiles"][name].get("key")
+    return own is None or KeyRef.parse(own) == key
 
 
 @frozen

@@ -10,7 +10,7 @@ from dataclasses import replace
 from toolsync import memory as memories
 from toolsync import registry
 from toolsync.commands.keys.astray import led_astray
-from toolsync.commands.keys.holders import Holders, users
+from toolsync.commands.keys.holders import Holders, may_have, users
 from toolsync.commands.keys.stored import named, passphrase_files
 from toolsync.commands.keys.stray import Stray, strays, unreached
 from toolsync.commands.keys.turning import Change
@@ -180,8 +180,10 @@ def _planned(session: Session, order: Order) -> Rotation:
     asked_for = order.profile if order.profile in profiles.names else None
     in_use = {profiles.get(asked_for).name, memory.profile, *set_now}
     for name in profiles.missing.keys() & in_use:
-        if _may_have(profiles, name, reference):  # its tools would be left on the old one
-            raise profiles.missing[name]
+        if may_have(profiles, name, reference):  # its tools would be left on the old one
+            missing = profiles.missing[name]
+            missing.hint = f"{missing.hint} Tools are set to '{name}', which may have the key. Nothing was changed."
+            raise missing
     using = tuple(one for one in users(reference, profiles.profiles) if one.name in in_use)
     if old is not None and old != new:
         _stop_at_strays(session, strays(session, there, old, {one.name for one in using}), profiles)
@@ -198,15 +200,6 @@ def _planned(session: Session, order: Order) -> Rotation:
     written = {change.tool for file in files.everything for change in file.changes}
     misled = (replace(one, level="problem") for one in led_astray(fresh, reference, written))
     return Rotation(fresh, change, old, using, files, tuple(filter(None, asking)), news, deleted, tuple(misled))
-
-
-def _may_have(profiles: Profiles, name: str, key: KeyRef) -> bool:
-    """Whether a profile that cannot be had from its shared file may have the key: what its user's own file says wins.
-
-    A copy that it has in a header is found where it stands.
-    """
-    own = profiles.document.data["profiles"][name].get("key")
-    return own is None or KeyRef.parse(own) == key
 
 
 def _stop_at_strays(session: Session, found: Sequence[Stray], profiles: Profiles) -> None:
