@@ -193,7 +193,7 @@ def test_a_broken_key_is_explained_and_not_shown(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="the Secret Service is Linux's")
 def test_no_keyring_is_one_line_with_three_ways_out(tmp_path: Path) -> None:
     printed = key_print(
-        profile_file(tmp_path, "keyring:work"), environ={"DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent"}
+        profile_file(tmp_path, "keyring:work"), environ={"DBUS_SESSION_BUS_ADDRESS": "unix:abstract=/nonexistent"}
     )
     assert (printed.returncode, printed.stdout, printed.stderr.count("\n")) == (2, "", 1)
     assert printed.stderr.startswith("toolsync: no keyring answers here (Secret Service: ")
