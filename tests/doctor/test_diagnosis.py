@@ -6,9 +6,12 @@ import base64
 import json
 import time
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import pytest
 
+from tests.doctor.home import OTHER, Home
+from toolsync.doctor.checks import findings
 from toolsync.doctor.diagnosis import diagnosis, is_blocked
 from toolsync.doctor.model import Certainty, Credential, Effective, Finding, State, Where
 from toolsync.doctor.probed import Probed
@@ -48,6 +51,14 @@ def found(cause: str, certainty: Certainty = "sure", where: Where | None = None,
     return Finding(cause, certainty, (f"{cause} is here",), values, where)
 
 
+def of_model(cause: str, certainty: Certainty = "sure") -> Finding:
+    return replace(found(cause, certainty), question="model")
+
+
+def of_key(cause: str) -> Finding:
+    return replace(found(cause), question="key")
+
+
 OLD_PROCESS = found("tool_not_restarted", "likely", pid="7")
 
 
@@ -84,6 +95,33 @@ ROWS: dict[str, Row] = {
         [found("config_wrong_file", "likely")], answered("", "open"), "problem", ["config_wrong_file"]
     ),
     "a perhaps where nobody can tell": Row([found("key_malformed", "open")], answered("", "open"), "inconclusive", []),
+    "no model, and a key that is refused": Row(
+        [of_model("config_incomplete", "open")], answered("key_invalid"), "problem", ["key_invalid"]
+    ),
+    "no model, and a model that is unknown": Row(
+        [of_model("config_incomplete", "open")], answered("model_not_found"), "problem", ["config_incomplete"]
+    ),
+    "another model wins, and the key is refused": Row(
+        [of_model("config_shadowed")], answered("key_invalid"), "problem", ["key_invalid", "config_shadowed"]
+    ),
+    "another model wins, and the port is shut": Row(
+        [of_model("config_shadowed")],
+        ended("connection_refused"),
+        "problem",
+        ["connection_refused", "config_shadowed"],
+    ),
+    "another model wins, and is unknown": Row(
+        [of_model("config_shadowed")], answered("model_not_found"), "problem", ["config_shadowed"]
+    ),
+    "another key wins, and is refused": Row(
+        [of_key("config_shadowed")], answered("key_invalid"), "problem", ["config_shadowed"]
+    ),
+    "another key wins, and nothing is at the path": Row(
+        [of_key("config_shadowed")],
+        answered("path_missing_prefix"),
+        "problem",
+        ["path_missing_prefix", "config_shadowed"],
+    ),
     "the surer of two": Row(
         [found("config_incomplete", "open"), found("key_wrong_provider", "likely")],
         answered("key_invalid"),
@@ -189,6 +227,21 @@ ROWS: dict[str, Row] = {
 def test_what_it_comes_to(row: Row) -> None:
     one = diagnosis(replace(EFFECTIVE, wanted={"base_url": row.wanted}), row.offline, row.probed)
     assert (one.state, [finding.cause for finding in one.findings]) == (row.state, row.causes)
+
+
+UNKNOWN = "model_not_found"
+
+
+def test_a_key_that_is_refused_is_not_refused_for_want_of_a_model(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    env = {"ANTHROPIC_BASE_URL": "https://gw.example/api", "ANTHROPIC_AUTH_TOKEN": OTHER}
+    home.write({".claude/settings.json": json.dumps({"env": env})})
+    offline = findings(home.look("claude-code"))
+    reasons = {cause: diagnosis(EFFECTIVE, offline, answered(cause)).primary for cause in ("key_invalid", UNKNOWN)}
+    assert {cause: one.cause for cause, one in reasons.items() if one} == {
+        "key_invalid": "key_invalid",
+        UNKNOWN: "config_incomplete",
+    }
 
 
 @pytest.mark.parametrize(("falls_back", "expected"), [(False, ["localhost_ipv6"]), (True, [])])

@@ -78,8 +78,7 @@ def _gravest(findings: Sequence[Finding]) -> list[Finding]:
     broken = {finding.cause for finding in findings if finding.severity == "error"}
 
     def weight(finding: Finding) -> int:
-        cause = named(finding.cause)
-        is_reason = finding.cause != "config_drift" and not _is_of_process(finding) and broken & {*cause.explains}
+        is_reason = finding.cause != "config_drift" and not _is_of_process(finding) and broken & finding.explains
         return 0 if is_reason else ("error", "warning", "info").index(finding.severity)
 
     return sorted(findings, key=weight)
@@ -147,7 +146,7 @@ def _explains(finding: Finding, probe: Finding, effective: Effective) -> bool:
         return False
     if finding.cause == "clock_skew" and finding.weight == "info":
         return False
-    return bool(probe.cause) and (probe.cause == finding.cause or probe.cause in named(finding.cause).explains)
+    return bool(probe.cause) and (probe.cause == finding.cause or probe.cause in finding.explains)
 
 
 def _is_at_home(effective: Effective) -> bool:

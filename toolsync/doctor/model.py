@@ -12,6 +12,7 @@ from toolsync.causes import Severity, named
 from toolsync.masking import Secret
 from toolsync.probe.network import Network
 from toolsync.sentence import Text
+from toolsync.trace.credential import CREDENTIALS
 from toolsync.value import frozen
 
 State = Literal["healthy", "warning", "problem", "inconclusive"]
@@ -126,6 +127,7 @@ class Finding:
         fix: what mends it; None: the cause's own remedy.
         weight: what it amounts to here, where that is less than its cause is elsewhere.
         stops: whether the tool makes no request with it, so that there is nothing to ask either.
+        question: the one of the trace's that it is about; "" where it may be about several.
     """
 
     cause: str
@@ -136,11 +138,22 @@ class Finding:
     fix: Fix | None = None
     weight: Severity | None = None
     stops: bool = False
+    question: str = ""
 
     @property
     def severity(self) -> Severity:
         """How much it matters here."""
         return self.weight or named(self.cause).severity
+
+    @property
+    def explains(self) -> frozenset[str]:
+        """The causes of which it may be the reason: what is amiss with the model has no key refused."""
+        reach = _REACH.get(self.question)
+        return frozenset(one for one in named(self.cause).explains if reach is None or named(one).group in reach)
+
+
+_REACH = {"model": {"request"}, **{question: {"key", "request"} for question in CREDENTIALS}}
+"""The groups of causes that a value can bring about; an address, or one's choice of a provider, any."""
 
 
 @frozen

@@ -75,7 +75,7 @@ def model_reference(look: Look) -> Iterator[Finding]:
     if look.effective.model and stray(look.effective.model):
         where = look.effective.wheres["model"]
         text = say("holds_reference", place=place(look, where), called=look.called)
-        yield Finding("config_incomplete", "sure", (text,), values(look, where), where)
+        yield Finding("config_incomplete", "sure", (text,), values(look, where), where, question="model")
 
 
 def _finding(look: Look, cause: str, text: Text, certainty: Certainty = "sure", **more: str) -> Finding:

@@ -103,6 +103,7 @@ def _drifted(look: Look, one: Seen, path: str, question: str, now: Value | Missi
         values(look, where),
         where,
         commands(applied(look.tool.name)),
+        question=question,
     )
 
 
@@ -133,10 +134,10 @@ def incomplete(look: Look) -> Iterator[Finding]:
     where = look.where(base)
     if model is not None and not model.value:
         line = say("no_model", place=place(look, where))
-        yield Finding("config_incomplete", "open", (line,), values(look, where), where)
+        yield Finding("config_incomplete", "open", (line,), values(look, where), where, question="model")
     elif lacking and same("base_url", base.value, look.wanted.get("base_url", "")):
         line = say("lacks", place=place(look, where), question=lacking[0])
-        yield Finding("config_incomplete", "likely", (line,), values(look, where), where)
+        yield Finding("config_incomplete", "likely", (line,), values(look, where), where, question=lacking[0])
 
 
 def _missing_table(look: Look, question: str, answer: Answer) -> str:

@@ -26,12 +26,12 @@ def wanted(look: Look) -> Iterator[Finding]:
     for question in QUESTIONS:
         found = _misplaced(look, question)
         if found is not None:
-            yield found
+            yield replace(found, question=question)
             return  # one reason is enough: what is misplaced is misplaced with its neighbours
     for credential in look.effective.credentials:
         found = _other_key(look, credential)
         if found is not None:
-            yield found
+            yield replace(found, question=credential.question)
 
 
 def _other_key(look: Look, credential: Credential) -> Finding | None:
