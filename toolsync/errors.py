@@ -28,6 +28,22 @@ class ProfileError(ToolsyncError):
     """`profile.toml` is missing, cannot be read, or says something that is not allowed."""
 
 
+class SharedProfileError(ProfileError):
+    """A profile begins in a shared file, and cannot be had from there; the rest of `profile.toml` can be used.
+
+    Attributes:
+        profile: its name.
+    """
+
+    def __init__(self, message: str, *, profile: str, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.profile = profile
+
+
+class UntrustedProfileError(SharedProfileError):
+    """What the shared file says waits for consent: `toolsync profile trust` asks for it."""
+
+
 class TemplateError(ToolsyncError):
     """A tool's template is wrong: an unknown fact, a bad path, a table where none can be."""
 

@@ -15,7 +15,7 @@ from typing import Any
 from toolsync import disk, own_file
 from toolsync.document import KeyPath, Value
 from toolsync.document.keypath import spell
-from toolsync.errors import FileError, ProfileError
+from toolsync.errors import FileError, ProfileError, UntrustedProfileError
 from toolsync.masking import on_one_line
 from toolsync.profile import shared
 from toolsync.profile.model import Joined
@@ -53,7 +53,7 @@ class Desk:
             ProfileError, FileError: as `joined`.
         """
         source = shared.source(name, own)
-        raw = self._kept(name, source, own) if source.is_address else self._read(source)
+        raw = self._kept(name, source, own) if source.is_address else self._read(name, source)
         return shared.read(raw, source, on_one_line(source.place))
 
     def cached(self, sha256: str) -> Path:
@@ -72,19 +72,22 @@ class Desk:
     def _kept(self, name: str, source: Source, own: Mapping[str, Any]) -> bytes:
         raw = self.kept(str(own.get("sha256", "")))
         if raw is None:
-            raise ProfileError(
+            raise UntrustedProfileError(
                 f"what {on_one_line(source.place)} says is not kept here",
+                profile=name,
                 hint=f"`toolsync profile trust {name}` fetches it, and asks about what it may do.",
             )
         return raw
 
-    def _read(self, source: Source) -> bytes:
+    def _read(self, name: str, source: Source) -> bytes:
         path = self.home / source.place[2:] if source.place[:2] in ("~/", "~\\") else Path(source.place)
         repository = next((folder for folder in path.parents if disk.exists(folder / ".git")), None)
         snapshot = disk.read(path, within=repository)
         if snapshot.raw is None:
             raise ProfileError(
-                f"{on_one_line(source.place)} is not there", hint="Fetch the repository that it belongs to."
+                f"{on_one_line(source.place)} is not there",
+                hint="Fetch the repository that it belongs to, or say where it is now: "
+                f"`toolsync profile edit {name} --set from=FILE#{on_one_line(source.profile)}`.",
             )
         return snapshot.raw
 
@@ -104,7 +107,11 @@ class Desk:
         before = self._agreed_to(str(own.get("trusted", "")))
         told = _told(found, wanted) if before is None else _told_apart(found, wanted, before)
         what = "says otherwise than you agreed to" if "trusted" in own else "says what needs your consent"
-        raise ProfileError(f"{found.shown} {what}: {told}", hint=f"`toolsync profile trust {name}` shows it, and asks.")
+        raise UntrustedProfileError(
+            f"{found.shown} {what}: {told}",
+            profile=name,
+            hint=f"`toolsync profile trust {name}` shows it, and asks.",
+        )
 
     def _agreed_to(self, trusted: str) -> Mapping[str, Value] | None:
         """What the hash stands for, by field; None where it is not kept here, as on another machine of the user's."""

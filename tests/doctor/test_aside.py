@@ -58,7 +58,7 @@ def test_one_that_cannot_be_had_is_named_and_no_other_one_is_offered_in_its_plac
     aside.write(CODEX, aside.read(CODEX).replace("second.example", "192.0.2.1:1"))
     ran = aside.toolsync("doctor", "--offline", "codex")
     assert (ran.code, "~/team/profile.toml is not there" in ran.out, "toolsync apply" in ran.out) == (1, True, False)
-    assert "→ Mend the profile by hand first" in ran.out
+    assert "→ Fetch the repository that it belongs to, or say where it is now" in ran.out
     assert aside.toolsync("doctor", "--offline", "claude-code").said == (0, "")
 
 

@@ -148,7 +148,7 @@ def _left(found: Result, tried: Sequence[Chain], done: Sequence[Words], spoken: 
 def _chains(found: Result) -> Iterator[Chain]:
     """The commands that are printed, without those that nobody is there to answer."""
     for chain in _printed(found):
-        if chain[0][0] not in _ASKING or run.session().is_interactive:
+        if run.session().is_interactive or not _asks(chain[0]):
             yield chain
 
 
@@ -162,8 +162,9 @@ def _printed(found: Result) -> Iterator[Chain]:
             yield [one["command"], *one["then"]]
 
 
-_ASKING = {"check", "init", "key"}
-"""Commands that ask for a key, for a name, or whether to do what they show then: somebody must be there."""
+def _asks(words: Words) -> bool:
+    """Whether the command asks for a key, for a name, or whether to do what it shows then: somebody must be there."""
+    return words[0] in ("check", "init", "key") or words[:2] == ["profile", "trust"]
 
 
 def _run_all(

@@ -13,6 +13,7 @@ from toolsync.doctor.look import Look
 from toolsync.doctor.model import Diagnosis, Finding, Fix, Where
 from toolsync.doctor.probed import Probed
 from toolsync.doctor.steering import kept
+from toolsync.doctor.unread import readable_first
 from toolsync.errors import ProfileError
 from toolsync.sentence import Text, say
 from toolsync.trace.credential import variables_of
@@ -50,8 +51,9 @@ def why(look: Look, one: Diagnosis, probed: Probed | None = None) -> Iterator[Te
             return
         if profile is not None:
             yield say("unset_by_profile", called=look.called, profile=profile.name)
-        elif look.world.fault is None:
-            yield say("unset_without_profile", called=look.called)
+        else:
+            name = "unset_without_profile" if look.world.fault is None else "unset_unread"
+            yield say(name, called=look.called)
     elif (held := kept(look, probed)) is not None:
         yield say(held[0], place=place(look, held[1]), called=look.called)
     elif _is_held_back(look):
@@ -72,6 +74,8 @@ def way_out(look: Look, one: Diagnosis, probed: Probed | None = None) -> Fix | N
         return None
     is_first = not look.world.profiles and look.world.fault is None
     if is_unset(look, one.findings):
+        if look.world.fault is not None:
+            return readable_first(look.world)
         return commands(("init",) if is_first else applied(look.tool.name))
     if (held := kept(look, probed)) is not None:
         return _without(look, *held)
@@ -80,7 +84,7 @@ def way_out(look: Look, one: Diagnosis, probed: Probed | None = None) -> Fix | N
     if any(answer.question == "base_url" for answer in behind(look)):
         return commands(applied(look.tool.name))
     if look.world.fault is not None:
-        return Fix(say("mend_profile"))
+        return readable_first(look.world)
     return commands(first_profile(look)) if is_first else None
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from toolsync.errors import ProfileError
+from toolsync.errors import ProfileError, SharedProfileError
 from toolsync.keyref import KeyRef
 from toolsync.profile.wording import close, one_line
 from toolsync.value import frozen
@@ -94,7 +94,7 @@ class Profiles:
     profiles: tuple[Profile, ...]
     document: Document = field(repr=False, compare=False)
     file: str = "profile.toml"
-    missing: Mapping[str, ProfileError] = field(default_factory=dict, compare=False)
+    missing: Mapping[str, SharedProfileError] = field(default_factory=dict, compare=False)
     origins: Mapping[str, Mapping[str, str]] = field(default_factory=dict, compare=False)
 
     @property

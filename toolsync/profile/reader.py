@@ -7,7 +7,7 @@ from typing import Any
 
 from toolsync.address import normal
 from toolsync.document import Document, KeyPath, Value, parse
-from toolsync.errors import DocumentError, FileError, ProfileError
+from toolsync.errors import DocumentError, FileError, ProfileError, SharedProfileError, UntrustedProfileError
 from toolsync.keyref import PREFIXES, REFERENCE, KeyRef
 from toolsync.masking import holds_key_shape, looks_secret
 from toolsync.profile.model import Joined, Profile, Profiles
@@ -36,7 +36,7 @@ def read(text: bytes | str, file: str = "profile.toml", join: Join | None = None
         lines = [f"{one_line(file)}:{line_of(document, problem.path)}: {problem.sentence}" for problem in wrong]
         raise ProfileError("\n".join(lines), hint=next((problem.hint for problem in wrong if problem.hint), ""))
     profiles: list[Profile] = []
-    missing: dict[str, ProfileError] = {}
+    missing: dict[str, SharedProfileError] = {}
     origins: dict[str, Mapping[str, str]] = {}
     for name, table in document.data.get("profiles", {}).items():
         try:
@@ -45,7 +45,8 @@ def read(text: bytes | str, file: str = "profile.toml", join: Join | None = None
             origins[name] = joined.origins
         except (ProfileError, FileError) as error:
             place = f"{one_line(file)}:{line_of(document, ('profiles', name, 'from'))}: profiles.{name}.from"
-            missing[name] = ProfileError(f"{place}: {error.message}", hint=error.hint)
+            kind = UntrustedProfileError if isinstance(error, UntrustedProfileError) else SharedProfileError
+            missing[name] = kind(f"{place}: {error.message}", profile=name, hint=error.hint)
     return Profiles(document.data.get("active"), tuple(profiles), document, file, missing, origins)
 
 

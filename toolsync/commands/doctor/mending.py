@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from toolsync import registry
 from toolsync.commands.doctor.rehearsal import rehearsal
 from toolsync.commands.doctor.standing import standing
 from toolsync.doctor.checks import saying
@@ -12,6 +13,7 @@ from toolsync.doctor.command import spelled
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Finding, Fix
 from toolsync.doctor.remedy import fix
+from toolsync.doctor.unread import is_first, readable_first
 from toolsync.profile import Profile
 from toolsync.sentence import say
 
@@ -39,12 +41,18 @@ class Mending:
         found = fix(self._look.effective, finding, world.profile, stands)
         is_by_profile = bool(found.argv) if found is not None else _needs_profile(remedy)
         if world.fault is not None and is_by_profile:
-            return Fix(say("mend_profile"))
+            return found if found is not None and is_first(found.argv) else readable_first(world, self._set())
         if found is None and is_by_profile and stands.begin:
             return Fix(say("profile_first", remedy=remedy, command=spelled(stands.begin)), stands.begin)
         if found is None and is_by_profile and world.profile is None and world.profiles:
             return self._used_first(remedy)
         return found or _kept_elsewhere(remedy, world.profile)
+
+    def _set(self) -> tuple[str, ...]:
+        """The tool, and the others that were set to the same profile, which cannot be read."""
+        world, name = self._look.world, self._look.tool.name
+        known, applied = registry.tools(world.session.config.parent), world.memory.applied
+        return tuple(tool for tool in applied if tool in known and applied[tool] == applied.get(name))
 
     def _used_first(self, remedy: str) -> Fix:
         """The remedy behind the choice of a profile, where there are some and none is in use."""
