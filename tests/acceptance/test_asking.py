@@ -179,6 +179,17 @@ def test_an_interruption_at_the_prompt_for_the_key_stores_nothing(ready: Machine
     assert screen.shown.endswith("error: interrupted; nothing more was done\n")
 
 
+def test_a_key_that_was_pasted_over_two_lines_leaves_the_one_in_use(ready: Machine) -> None:
+    needs(find_spec("pyrage"), "pyrage is not installed (`pip install '.[age]'`)")
+    ready.profile(PATHS, key=f"age:{ready.home}/key.age#env:PHRASE")
+    ready.environ["PHRASE"] = "correct horse battery staple"
+    with ready.untouched(), terminal(ready, "key", "set") as screen:
+        assert screen.until("Key (nothing is shown): ").answer("sk-first-half\n-and-the-second\n").ended() == 2
+    assert "error: what was pasted has more than one line" in screen.shown
+    assert "`… | toolsync key set --stdin`" in screen.shown
+    assert "half" not in screen.shown
+
+
 def test_undo_asks_too(ready: Machine) -> None:
     assert ready.toolsync("apply", "--yes", "--no-ping").code == 0
     with ready.untouched(), terminal(ready, "undo") as screen:

@@ -74,19 +74,32 @@ def typed_key(session: Session, *, stdin: bool, command: str = "key set", what: 
 
     Raises:
         UsageError: nobody is there to type it.
-        SecretError: it is so long that the terminal has cut it off.
+        SecretError: it is so long that the terminal has cut it off, or has more than one line.
     """
     if stdin:
         return streams.typed_in()
     pipe = f"Pipe it in: `… | toolsync {command} --stdin`."
     if not session.is_interactive:
         raise UsageError("nobody is there to type the key", hint=pipe)
-    typed: str = typer.prompt(f"{what} (nothing is shown)", hide_input=True, err=True)
+    typed = _hidden(f"{what} (nothing is shown): ", hint=pipe)
     longest = _LONGEST_LINES.get(session.places.platform)
     if longest is not None and len(typed.encode(errors="replace")) >= longest:
         text = f"the end of what was pasted may be missing: a terminal hands over {longest:,} characters of a line"
         raise SecretError(text, hint=pipe)
     return typed
+
+
+def _hidden(question: str, *, hint: str) -> str:
+    """What a person types, asked for until there is something."""
+    from toolsync import hidden
+
+    while True:
+        try:
+            text = hidden.typed(question, hint=hint)
+        except EOFError as error:
+            raise typer.Abort from error
+        if text:
+            return text
 
 
 def demand_real(session: Session, text: str, *, yes: bool) -> str:

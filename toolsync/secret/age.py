@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from getpass import getpass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from toolsync import hidden
 from toolsync.disk import shown
 from toolsync.errors import FileError, KeyMissingError, SecretError
 from toolsync.masking import Secret, learn
@@ -148,7 +148,7 @@ _WHERE = "Let the profile's reference say where it is to be had"
 
 def _typed(question: str) -> Secret:
     try:
-        text = getpass(question)
+        text = hidden.typed(question, hint="")
     except EOFError as error:
         raise SecretError("no passphrase was typed") from error
     if not text:
