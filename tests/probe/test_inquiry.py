@@ -15,9 +15,10 @@ from toolsync.causes import named
 from toolsync.masking import Secret
 from toolsync.probe import network
 from toolsync.probe.inquiry import inquire
+from toolsync.probe.line import Line
 from toolsync.probe.network import Network
 from toolsync.probe.request import Request, queried
-from toolsync.sentence import tell
+from toolsync.sentence import say, tell
 
 KEY = Secret(invented("inquiry"))
 CHAT: Dialect = "openai-chat"
@@ -79,6 +80,14 @@ def below_v1(put: Put) -> Reply:
     return UNSEEN if put.path.startswith("/v1/") else NOTHING
 
 
+CLOSED = Reply({"error": {"message": "Access denied"}}, 403)
+REFUSED = Reply({"error": {"message": "Unauthorized"}}, 401)
+
+
+def closed_to_the_key(put: Put) -> Reply:
+    return CLOSED if "authorization" in put.headers else UNSEEN
+
+
 def without_list(put: Put) -> Reply:
     return UNSEEN if put.method == "POST" or put.path.startswith("/v1/") else NOTHING
 
@@ -115,6 +124,13 @@ APART: Mapping[str, Any] = {"dialect": MESSAGES, "path": ""}
 
 ROWS = {
     "no key is seen, whichever header brings it": Row(unseen, "key_invalid", "likely"),
+    "refused whoever asks": Row(
+        lambda _: CLOSED,
+        *("", "open"),
+        asked=("GET /v1/models", "POST /v1/chat/completions", "GET /v1/models", "GET /v1/models"),
+    ),
+    "refused who has the key": Row(closed_to_the_key, "key_invalid", "open"),
+    "a login refused whoever asks": Row(lambda _: REFUSED, "key_invalid", "likely"),
     "the key is seen in another header": Row(by_api_key, "key_wrong_header", "sure", {"read_header": "api-key"}),
     "parameters that every address has": Row(
         lambda put: NOTHING if not put.path.endswith("?v=1") else LIST if put.method == "GET" else UNSEEN,
@@ -334,6 +350,14 @@ def test_a_list_longer_than_anybody_reads_is_a_list(monkeypatch: pytest.MonkeyPa
     with slow(asked_and(PONG, listed=Reply(LONG))) as gateway:
         found = inquire(asking(gateway.origin))
     assert (found.cause, found.notes, found.models) == ("", (), ())
+
+
+def test_that_everybody_is_refused_is_told_and_holds_for_the_next_program_too() -> None:
+    line = Line()
+    with slow(lambda _: CLOSED) as gateway:
+        first, second = (inquire(asking(gateway.origin), line=line) for _ in range(2))
+        assert len(gateway.asked) == 4
+    assert first.said == second.said == say("refused_everybody")
 
 
 def asking(origin: str) -> Request:

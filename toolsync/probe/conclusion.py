@@ -7,8 +7,11 @@ from dataclasses import field
 
 from toolsync.causes import Certainty
 from toolsync.probe.exchange import Exchange
-from toolsync.sentence import Text
+from toolsync.sentence import Text, say
 from toolsync.value import frozen
+
+ENOUGH = say("asked_enough")
+"""Why nobody can tell where no more may be asked."""
 
 
 @frozen
@@ -24,7 +27,7 @@ class Inquiry:
         notes: further causes that do not keep it from working, with their certainty and one line.
         skew_seconds: by how much this machine's clock is ahead of the gateway's; None where it does not say.
         models: the models that it lists.
-        said: why nothing more was asked, where that is why nobody can tell.
+        said: why nobody can tell: nothing more was asked, or everybody is refused alike.
     """
 
     exchanges: tuple[Exchange, ...] = ()

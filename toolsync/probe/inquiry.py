@@ -10,7 +10,7 @@ from dataclasses import replace
 from toolsync.causes import Certainty
 from toolsync.probe import lesson, trial
 from toolsync.probe.candidates import Candidate, candidates
-from toolsync.probe.conclusion import Inquiry
+from toolsync.probe.conclusion import ENOUGH, Inquiry
 from toolsync.probe.encryption import speaks_tls
 from toolsync.probe.exchange import Exchange
 from toolsync.probe.kinds import OF_THE_KEY, OF_THE_PATH, OF_THE_WAY
@@ -23,6 +23,7 @@ from toolsync.probe.signs import (
     is_gateways_fault,
     is_nobody,
     is_of_api,
+    is_of_everybody,
     is_of_no_header,
     is_of_path,
     is_sent_elsewhere,
@@ -50,14 +51,12 @@ def inquire(request: Request, *, is_deep: bool = False, line: Line | None = None
     if learned is not None:
         return learned
     if not talk.may_begin:
-        return Inquiry(certainty="open", said=_ENOUGH)
+        return Inquiry(certainty="open", said=ENOUGH)
     decided = _unkeyed(talk) if not request.is_trusted else _decided(talk)
     found = replace(decided, exchanges=tuple(talk.exchanges), skew_seconds=talk.skew, models=talk.models)
     talk.account.lessons.append((request, found))
     return found
 
-
-_ENOUGH = say("asked_enough")
 
 # What is asked, and what follows.
 
@@ -66,7 +65,7 @@ def _unkeyed(talk: Talk) -> Inquiry:
     """An address that no key of ours may go to: whether anybody is there, and whether it is the right path."""
     listed = talk.list_models(what="models")
     if listed is None:
-        return Inquiry(certainty="open", said=_ENOUGH)
+        return Inquiry(certainty="open", said=ENOUGH)
     if listed.status is None:
         return _faulty(talk, listed, listed)
     is_led = listed.cause in OF_THE_WAY and not may_be_path(listed)
@@ -121,7 +120,7 @@ def _unasked(talk: Talk, listed: Exchange) -> Inquiry:
     own = trial.own_api(talk)
     if own is not None and own.cause in OF_THE_PATH:
         return misled(talk, listed, own)
-    return Inquiry(certainty="open", said=_ENOUGH)
+    return Inquiry(certainty="open", said=ENOUGH)
 
 
 def _unanswered(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:
@@ -232,7 +231,9 @@ def _refused(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:
     if versioned is not None:
         return Inquiry(cause=versioned.cause, values={**values, "address": versioned.base})
     if not listed.is_ok and asked.cause == listed.cause:
-        talk.list_models(what="no key", is_keyed=False)
+        unkeyed = talk.list_models(what="no key", is_keyed=False)
+        if unkeyed is not None and is_of_everybody(asked, listed, unkeyed):
+            return Inquiry(certainty="open", values=values, said=say("refused_everybody"))
     return Inquiry(cause=asked.cause, certainty=asked.certainty, values=values)
 
 

@@ -52,7 +52,7 @@ def _of_same(talk: Talk, before: Inquiry) -> Inquiry | None:
             return replace(before, cause="tool_timeout_too_short", certainty="sure", values=told)
         is_patient = before.cause == "tool_timeout_too_short"
         return replace(before, cause="", certainty="sure", values={}) if is_patient else before
-    is_told = bool(before.cause) and before.cause not in _OF_WAITING
+    is_told = bool(before.cause or before.said) and before.cause not in _OF_WAITING
     return before if is_told or _is_silent(before) else None
 
 

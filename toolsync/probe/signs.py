@@ -85,5 +85,14 @@ def is_of_no_header(asked: Exchange, other: Exchange) -> bool:
     return is_unseen and other.status == asked.status and other.cause in ("key_wrong_header", "key_not_sent")
 
 
+def is_of_everybody(asked: Exchange, listed: Exchange, unkeyed: Exchange) -> bool:
+    """Whether who brings no key is refused in the same words, and these speak of nothing that a row knows.
+
+    A 401 for both is how gateways greet a key that they do not know; a 403 may be about anything (RFC 9110, section
+    15.5.4).
+    """
+    return asked.by == "statuses/keyed-403" and (unkeyed.status, unkeyed.words) == (listed.status, listed.words)
+
+
 _OF_UNKNOWN = (400, 403, 404, 422, 500, 503)
 """How gateways refuse a model without a word about it."""

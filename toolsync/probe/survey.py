@@ -9,6 +9,7 @@ from itertools import chain
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from toolsync.probe.conclusion import ENOUGH
 from toolsync.probe.inquiry import Inquiry, inquire
 from toolsync.probe.line import Line, asked
 from toolsync.probe.request import Request
@@ -66,7 +67,7 @@ class Survey:
         if told is None or not _may_be_ours(told) or is_known:
             return before
         inquiry = self._inquired(request, line, before.way)
-        if inquiry.said:  # the crowd was ours, and no more may be asked
+        if inquiry.said == ENOUGH:  # the crowd was ours
             return replace(before, inquiry=replace(told, certainty="open"))
         line.confirmed |= {inquiry.cause} if _may_be_ours(inquiry) else set()
         return replace(before, inquiry=inquiry)
