@@ -45,7 +45,7 @@ ALLOWED: Sequence[tuple[str, str, str]] = (
         "the secret of a header, agreed to",
     ),
     (
-        r"acceptance/test_(old_key|old_values|old_address|keyring|keyring_faults|uninstall).py::",
+        r"acceptance/test_(earlier_key|old_key|old_values|old_address|keyring|keyring_faults|uninstall).py::",
         rf"file machine-0/home/({_TOOLS}|service/settings\.json|\.acme\.json)",
         "the user's own key, where the user had it before toolsync came and has it again after undo",
     ),

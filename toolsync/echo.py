@@ -29,7 +29,7 @@ escaped line ends; and what `printable` puts in their places."""
 _WORDS = late(r"(?:[^A-Za-z0-9]|[A-Z]?[a-z]++(?![A-Z])|[A-Z]++(?![a-z]))*")
 """No digits, and no letters of both cases in one word, but for its first."""
 
-_PLACE = late(r"[/~.]|[A-Za-z]:[\\/]|[A-Za-z][\w+.-]*://")
+PLACE = late(r"[/~.]|[A-Za-z]:[\\/]|[A-Za-z][\w+.-]*://")
 """A program or an address in the place of a key: a part of it may be a part of many others."""
 
 
@@ -94,7 +94,7 @@ class _Known:
 def _known(keys: frozenset[str]) -> _Known:
     parts: dict[str, int] = {}
     blocks: set[str] = set()
-    for form, least in (each for key in keys if not _PLACE.match(key) for each in _forms(key)):
+    for form, least in (each for key in keys if not PLACE.match(key) for each in _forms(key)):
         for at in range(len(form) - _PART + 1):
             part = form[at : at + _PART]
             parts[part] = min(least, parts.get(part, least))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from toolsync.echo import PLACE
 from toolsync.pattern import late
 
 _SHORTEST_MASKED = 7
@@ -187,3 +188,13 @@ _REFERENCE = late(r"\$\{?[A-Z_][A-Z0-9_]*\}?|\{(env|file):[^}]*\}|\$\{\{ *secret
 def is_reference(text: str) -> bool:
     """Whether `text` names a key without being one (`${API_KEY}`, `{env:API_KEY}`): it may be shown and remembered."""
     return bool(_REFERENCE.fullmatch(text))
+
+
+_WORD = late(r"[^\s\"',:={}\[\]]{12,}")
+_MIXED = late(r"(?=.*[0-9]).*[A-Za-z]")
+
+
+def possible_keys(text: str) -> Iterator[str]:
+    """What of a piece of settings may be a key: long words with letters and digits that are no path and no address."""
+    words = (match[0] for match in _WORD.finditer(text))
+    return (word for word in words if _MIXED.match(word) and not PLACE.match(word) and not is_reference(word))

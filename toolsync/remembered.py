@@ -197,10 +197,11 @@ def vault_name(key: bytes, file: str, row: tuple[str, str], text: str) -> str:
 
 def vault_names(memory: FileMemory) -> frozenset[str]:
     """The keyring entries that the memory of a file speaks of."""
-    return frozenset(name for layer in memory.layers for name in _in_vault(layer))
+    return frozenset(name for layer in memory.layers for name in in_vault(layer))
 
 
-def _in_vault(layer: LayerMemory) -> Iterator[str]:
+def in_vault(layer: LayerMemory) -> Iterator[str]:
+    """The keyring entries with what a layer gives back."""
     yield from (value.entry for value in layer.values if value.entry)
     yield from (splice.entry for splice in layer.inverse or () if isinstance(splice, KeptSplice))
 

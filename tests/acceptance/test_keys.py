@@ -221,7 +221,7 @@ def test_a_key_that_the_terminal_cut_off_is_not_taken(
     machine: Machine, monkeypatch: pytest.MonkeyPatch, platform: Platform, length: int, is_taken: bool
 ) -> None:
     """A line of a terminal has an end: what is pasted beyond it is gone without a word."""
-    monkeypatch.setattr("typer.prompt", lambda *_words, **_options: "x" * length)
+    monkeypatch.setattr("toolsync.hidden.typed", lambda *_words, **_options: "x" * length)
     places = Places(machine.home, {}, machine.project, machine.home, platform)
     session = Session(places, machine.config, machine.state, lambda: machine.vault, is_interactive=True)
     if is_taken:

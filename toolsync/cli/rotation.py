@@ -103,6 +103,7 @@ def key_forget(
 
     There is no `key rotate --back` then.
     """
+    from toolsync.commands.keys.earlier import kept_in_spite
     from toolsync.commands.keys.stored import checked_name
     from toolsync.commands.keys.turning import forget
     from toolsync.secret import former
@@ -113,6 +114,7 @@ def key_forget(
     kept = former.read(session.state, name, session.open_vault())
     if kept.entry or kept.going:
         ask(session, f"Forget the key that keyring:{name} has replaced?", yes=yes)
+    lasting = kept_in_spite(session, name)
     is_gone = forget(session, name)
     text = f"the key that keyring:{name} has replaced {'is forgotten' if is_gone else 'is not kept'}."
-    show(Result("key forget", {"name": name, "forgotten": is_gone}, (Message("note", text),)))
+    show(Result("key forget", {"name": name, "forgotten": is_gone}, (Message("note", text), *lasting)))

@@ -131,12 +131,12 @@ def undo(
     Your later edits stay.
     """
     from toolsync.commands import undo as command
-    from toolsync.commands.apply import described, plan_messages
+    from toolsync.commands.apply import described
 
     session = run.session()
 
     def shown(planned: Plan) -> tuple[Message, ...]:
-        messages = tuple(plan_messages(session, planned))
+        messages = command.messages(session, planned)
         if planned.files:
             screen.stdout().show(undertaking.plan_lines(described(session, planned)))
         screen.stdout().show(render.message_lines(messages))

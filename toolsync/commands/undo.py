@@ -9,6 +9,7 @@ from dataclasses import replace
 from toolsync import memory as memories
 from toolsync.commands.apply import plan_messages
 from toolsync.commands.describe import described_file
+from toolsync.commands.keys.earlier import coming_back
 from toolsync.commands.writing import forgetting
 from toolsync.commands.writing.carry import carry_out, stop_at_unwritable
 from toolsync.commands.writing.recovering import recovered
@@ -63,6 +64,11 @@ def _memory(session: Session) -> Memory:
     return memories.read(memories.path_in(session.state))
 
 
+def messages(session: Session, planned: Plan) -> tuple[Message, ...]:
+    """What a person should know before it is carried out."""
+    return (*plan_messages(session, planned), *coming_back(session, planned))
+
+
 def execute(session: Session, planned: Plan) -> Result:
     """Give everything back, and remove from the keyring what nobody needs then. See `give_back` for the errors."""
     given = give_back(session, planned)
@@ -76,6 +82,7 @@ def give_back(session: Session, planned: Plan) -> Result:
         ChangedError: a file changed since it was planned, and nothing was written.
         FileError, TransactionError, SecretError: the files cannot be written, and nothing was.
     """
+    said = messages(session, planned)
     if not planned.is_nothing:
         carry_out(session, planned, planned.memory)
     changed = {change.tool for file in planned.everything if file.is_change for change in file.changes}
@@ -85,4 +92,4 @@ def give_back(session: Session, planned: Plan) -> Result:
         "files": [described_file(session, file, planned.memory.key) for file in planned.everything],
         "written": sum(file.is_change for file in planned.everything),
     }
-    return Result("undo", data, (*plan_messages(session, planned), *notes))
+    return Result("undo", data, (*said, *notes))

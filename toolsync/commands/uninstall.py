@@ -15,7 +15,6 @@ from typing import Any
 from toolsync import disk
 from toolsync import memory as memories
 from toolsync.commands import undo as undoing
-from toolsync.commands.apply import plan_messages
 from toolsync.commands.describe import described_file
 from toolsync.commands.keys.own import OwnKeys, own_keys
 from toolsync.commands.staying import Staying, staying
@@ -118,7 +117,7 @@ def described(session: Session, planned: Plan) -> dict[str, Any]:
 
 def messages(session: Session, planned: Plan) -> tuple[Message, ...]:
     """What a person should know before it is carried out."""
-    return (*plan_messages(session, planned.undo), *planned.keys.warnings)
+    return (*undoing.messages(session, planned.undo), *planned.keys.warnings)
 
 
 def execute(session: Session, planned: Plan) -> Result:

@@ -49,6 +49,7 @@ def standing(look: Look, finding: Finding, rehearsal: Callable[[], Rehearsal] = 
         set_at=_set_at(look, profile) if profile is not None and profile.key.kind == "env" else "",
         begin=() if has_profile else _begin(look, address),
         key=lambda: look.world.key,
+        has_former=lambda: bool(look.world.former_keys),
         taken_out=lambda: removal(look, finding.where) if finding.where is not None else None,
         rehearsal=rehearsal,
     )

@@ -13,6 +13,7 @@ from toolsync import memory as memories
 from toolsync import registry
 from toolsync.asked import asked_for
 from toolsync.commands.describe import described_file, described_tool
+from toolsync.commands.keys.earlier import still_kept
 from toolsync.commands.keys.holders import Holders, layers_of
 from toolsync.commands.keys.notices import messages
 from toolsync.commands.keys.rotate import Rotation
@@ -62,6 +63,7 @@ def execute(rotation: Rotation, *, ping: bool = True) -> Result:
         *(Message("problem" if one.is_problem else "warning", one.text, one.hint) for one in after if one.text),
         *_left_messages(left, memory),
         *_still_older(before),
+        *(still_kept(session, memory, old) if old is not None else ()),
         *_turn_messages(turn),
         *forgetting.tidied(session),
         *still_exposed(session, rotation.files.files),

@@ -15,7 +15,7 @@ from toolsync.deadline import answered
 from toolsync.errors import FileError, KeyMissingError, MemoryFileError, ProfileError, SecretError
 from toolsync.leaks import Known, Shape
 from toolsync.leaks.secret import SHORTEST
-from toolsync.masking import fingerprint, is_reference, learn
+from toolsync.masking import fingerprint, learn, possible_keys
 from toolsync.profile import KeyRef
 from toolsync.remembered import Memory, vault_names
 from toolsync.result import Message
@@ -75,7 +75,7 @@ def sought(session: Session, *, quick: bool) -> Sought:
     if quick:
         return Sought(tuple(gathering.known.values()), tuple(warnings), gathering.is_whole, memory, (), is_kept)
     gathering.add_old(memory)
-    found = tuple(one for one in literals(session) if [*_keys_in(one.key.reveal())] == [one.key.reveal()])
+    found = tuple(one for one in literals(session) if [*possible_keys(one.key.reveal())] == [one.key.reveal()])
     for one in found:
         gathering.add(f"the key of {one.called}", one.key.reveal())
     return Sought(tuple(gathering.known.values()), tuple(warnings), gathering.is_whole, memory, found, is_kept)
@@ -182,7 +182,7 @@ class _Gathering:
         try:
             for path, name in entries[:_MOST_OLD]:
                 found = self._session.open_vault().get(name)
-                for value in _keys_in(found.reveal()) if found else ():
+                for value in possible_keys(found.reveal()) if found else ():
                     self.add(f"your earlier key in {self._session.shown(path)}", value)
             if len(entries) > _MOST_OLD:
                 self._warnings.append(
@@ -208,18 +208,6 @@ class _Gathering:
 def _shown(reference: KeyRef) -> str:
     """A reference as a message names it: a command line is not repeated."""
     return str(reference) if reference.kind != "command" else "the key of a `command:`"
-
-
-_PLACE = re.compile(r"[/~.]|[A-Za-z]:[\\/]|[A-Za-z][\w+.-]*://")
-_LONG = 12
-
-
-def _keys_in(text: str) -> Iterator[str]:
-    """What of a piece of a settings file may be a key: one long word in quotation marks, and no path or address."""
-    for word in re.findall(r"[^\s\"',:={}\[\]]+", text):
-        is_plain = not _PLACE.match(word) and not is_reference(word)
-        if len(word) >= _LONG and is_plain and re.search(r"\d", word) and re.search(r"[A-Za-z]", word):
-            yield word
 
 
 @cache
