@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.doctor.home import KEY, OTHER, Home
 from tests.keys import invented
+from toolsync.commands.doctor.standing import standing
 from toolsync.doctor.checks import findings
-from toolsync.doctor.model import Fix
+from toolsync.doctor.model import Finding, Fix
+from toolsync.doctor.remedy import fix
 from toolsync.masking import Secret
 from toolsync.secret import former
 from toolsync.secret.former import Former
@@ -46,3 +49,21 @@ def test_a_variable_after_a_rotation(
     told = [(one.cause, one.certainty, tell(fix.text)) for one, fix in zip(found, fixes, strict=True)]
     assert [(cause, certainty) for cause, certainty, _ in told] == [row[:2] for row in expected]
     assert all(said.startswith(row[2]) for (_, _, said), row in zip(told, expected, strict=True)), told
+
+
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_where_the_new_key_is_refused_the_way_back_is_named_beside_another_one(tmp_path: Path, is_kept: bool) -> None:
+    vault = MemoryVault()
+    vault.set("work", Secret(KEY))
+    if is_kept:
+        vault.set("work@former-1", Secret(OTHER))
+    home = Home(tmp_path, vault=vault)
+    home.write({".claude/settings.json": "{}"})
+    former.note(home.session().state, "work", Former("work@former-1", "2026-12-01T00:00:00+00:00"))
+    look = home.look("claude-code")
+    stands = replace(standing(look, Finding("key_invalid")), is_set=True)
+    found = fix(look.effective, Finding("key_invalid"), look.world.profile, stands)
+    assert found is not None
+    assert found.argv == ("key", "rotate", "work")
+    back = ["the key that it replaced is still kept: `toolsync key rotate work --back` goes back to it"]
+    assert [tell(line).partition(",")[0] for line in found.why] == (back if is_kept else [])

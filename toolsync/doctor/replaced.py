@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from datetime import datetime
 
 from toolsync.doctor.world import World
-from toolsync.errors import SecretError
 from toolsync.masking import Secret
 from toolsync.secret import former
 from toolsync.secret.former import Former
@@ -14,15 +12,7 @@ from toolsync.secret.former import Former
 
 def keys(world: World) -> frozenset[str]:
     """What `toolsync key rotate` has replaced, or a rotation that was cut short put away; never the key in use."""
-    noted = _noted(world)
-    if noted is None or not isinstance(world.key, Secret):
-        return frozenset()
-    found: set[str] = set()
-    with suppress(SecretError):  # then nobody knows
-        vault = world.session.open_vault()
-        kept = [vault.get(entry) for entry in (noted.entry, noted.going) if entry]
-        found = {key.reveal() for key in kept if key is not None}
-    return frozenset(found - {world.key.reveal()})
+    return frozenset(key.reveal() for key in world.former_keys)
 
 
 def is_key(world: World, value: str) -> bool:

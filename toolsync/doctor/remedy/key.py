@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 
-from toolsync.doctor.command import applied, commands
+from toolsync.doctor.command import applied, commands, spelled
 from toolsync.doctor.model import Effective, Finding, Fix
 from toolsync.doctor.remedy.applying import then_applied
 from toolsync.doctor.remedy.standing import Standing
@@ -92,7 +93,9 @@ def _replaced(effective: Effective, profile: Profile, standing: Standing, *, is_
     if reference.kind == "keyring" and is_there:
         rotate = ("key", "rotate", profile.name)
         is_rotated = is_asked_for or effective.tool in standing.tools
-        return commands(rotate) if is_rotated else commands(rotate, applied(effective.tool))
+        found = commands(rotate) if is_rotated else commands(rotate, applied(effective.tool))
+        back = say("former_kept", command=spelled((*rotate, "--back")))
+        return replace(found, why=(back,)) if standing.has_former() else found
     if reference.kind in ("keyring", "age"):
         put = ("key", "set", profile.name)
         return commands(put) if is_asked_for else commands(put, applied(effective.tool, *standing.tools))

@@ -41,6 +41,11 @@ def _nothing() -> None:
     """Nobody looked."""
 
 
+def _no() -> bool:
+    """As far as anybody looked."""
+    return False
+
+
 @frozen
 class Standing:
     """How a tool stands to the profile that it is meant to have.
@@ -60,6 +65,7 @@ class Standing:
         set_at: the line of a startup file that sets the variable from which the profile takes the key; "" if unknown.
         begin: the command that makes a first profile of what the tool has; empty where there is one.
         key: looks the profile's key up; why not, where it cannot be had.
+        has_former: whether the key that the profile's has replaced is still kept.
         taken_out: what takes the setting of the finding out of where it stands; None where that is nobody's affair.
         rehearsal: plans an `apply` for the tool.
     """
@@ -77,6 +83,7 @@ class Standing:
     set_at: str = ""
     begin: Words = ()
     key: Callable[[], Secret | SecretError | None] = _nothing
+    has_former: Callable[[], bool] = _no
     taken_out: Callable[[], Fix | None] = _nothing
     rehearsal: Callable[[], Rehearsal] = Rehearsal
 
