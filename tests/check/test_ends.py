@@ -13,7 +13,7 @@ import pytest
 import tomli
 from jsonschema import Draft202012Validator
 
-from tests.acceptance.machine import KEY, Machine
+from tests.acceptance.machine import ADDRESS, KEY, Machine
 from tests.check.planted import REPLACED, SHAPED, plant
 from tests.gitguard.conftest import Home
 from tests.keys import invented
@@ -224,3 +224,23 @@ def test_a_fingerprint_is_the_same_each_time_or_there_is_none(furnished: Machine
     assert ran.code == 0
     (once,), again = fingerprints(), fingerprints()
     assert ([once], len(once), f"[{once}]" in furnished.toolsync("check").out) == (again, 6, True)
+
+
+def test_a_line_of_the_shell_is_advised_to_ask_for_no_key_but_its_own(furnished: Machine) -> None:
+    furnished.write(".bashrc", f"export A={KEY}\nexport B={SHAPED['groq']}\nexport C={REPLACED}\n")
+    asks = "Let the line ask for the key (`toolsync key print work`), and take the value out."
+    other = "Take the value out, and let the line ask the program that keeps your keys."
+    findings = furnished.toolsync("check", "--json").json["data"]["findings"]
+    said = {one["line"]: one["advice"] for one in findings if one["shown"] == "~/.bashrc"}
+    assert [said[line].partition(" If ")[0] for line in (1, 2)] == [asks, other]
+    assert said[3].startswith(asks)
+
+
+def test_what_can_be_mended_is_said_by_what_is_done_about_it(furnished: Machine) -> None:
+    furnished.write(".bashrc", f"export A={KEY}\nexport B={SHAPED['groq']}\n").chmod(0o644)
+    shut = "`toolsync check --fix` asks first, and then can shut 1 file to others.\n"
+    assert shut in furnished.toolsync("check").out
+    env = f'"ANTHROPIC_BASE_URL": "{ADDRESS}", "ANTHROPIC_API_KEY": "{KEY}"'
+    furnished.write(".claude/settings.json", f'{{"env": {{{env}}}}}\n').chmod(0o644)
+    both = "then can let tools have the key of 1 file another way and shut 2 files to others.\n"
+    assert both in furnished.toolsync("check").out

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from toolsync.render.screen import Line, sentence
@@ -97,8 +97,20 @@ def _summary(data: Mapping[str, Any], leaks: int) -> Iterator[Line]:
     known = ", ".join(looked["known"]) or "no known key"
     scope = "what git is about to commit" if data["staged"] else f"{counted(looked['files'], 'text')}"
     found = f"{counted(leaks, 'leak')} found" if leaks else "no key in clear"
-    mendable = sum(bool(one["fixes"]) for one in data["findings"])
     text = f"{found} in {scope}; looked for {known}, and for keys of {looked['shapes']} shapes."
     yield sentence(text[0].upper() + text[1:], "bad" if leaks else "good", indent=0)
-    if mendable:
-        yield sentence(f"`toolsync check --fix` can do something about {mendable} of them, and asks first.", indent=0)
+    ways = list(_ways(data["findings"]))
+    if ways:
+        listed = " and ".join(filter(None, (", ".join(ways[:-1]), ways[-1])))
+        yield sentence(f"`toolsync check --fix` asks first, and then can {listed}.", indent=0)
+
+
+def _ways(findings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """What `--fix` can do, and to how much."""
+    files = {fix: len({one["shown"] for one in findings if fix in one["fixes"]}) for fix in ("apply", "mode", "ignore")}
+    if files["apply"]:
+        yield f"let tools have the key of {counted(files['apply'], 'file')} another way"
+    if files["mode"]:
+        yield f"shut {counted(files['mode'], 'file')} to others"
+    if files["ignore"]:
+        yield f"have git ignore {counted(files['ignore'], 'file')}"

@@ -15,6 +15,7 @@ from toolsync.errors import ToolsyncError
 from toolsync.gitguard.repository import WorkTree, enclosing
 from toolsync.keyref import PREFIXES
 from toolsync.masking import on_one_line
+from toolsync.profile import Profile
 from toolsync.session import Session
 
 
@@ -67,6 +68,9 @@ def _by_kind(session: Session, one: Finding, fixes: Collection[str]) -> str:
         return "Nothing that toolsync set reads it there: take it out, if you know of nothing else that does."
     if one.kind == "own":
         return "Take it out of that file: toolsync itself never needs it there."
+    if one.kind == "startup" and (owner := _owner(session, one.secret.removesuffix(FORMER))):
+        command = on_one_line(shlex.join(["toolsync", "key", "print", owner]))
+        return f"Let the line ask for the key (`{command}`), and take the value out."
     return _ADVICE.get(one.kind, "Take it out of that file.").format(file=session.shown(one.file))
 
 
@@ -75,7 +79,7 @@ _ADVICE = {
     "backup": "Remove the copy if nobody needs it.",
     "log": "Remove the log if nobody needs it.",
     "history": "Take the lines out, with no shell of that kind open.",
-    "startup": "Let the line ask for the key (`toolsync key print`), and take the value out.",
+    "startup": "Take the value out, and let the line ask the program that keeps your keys.",
     "editor": "Remove the copy if nobody needs it.",
 }
 
@@ -96,12 +100,19 @@ def rotation(session: Session, name: str) -> str:
     """The command that puts another key in the place of the one of that name; "" where there is none."""
     if not is_kept(name) or name.endswith(FORMER):
         return ""
+    argument = _owner(session, name) or (name if name in map(str, named(_profiles(session))) else "")
+    return on_one_line(shlex.join(["toolsync", "key", "rotate", argument])) if argument else ""
+
+
+def _owner(session: Session, name: str) -> str:
+    """The profile whose own key is the one of that name; "" for none."""
+    return next((profile.name for profile in _profiles(session) if str(profile.key) == name), "")
+
+
+def _profiles(session: Session) -> tuple[Profile, ...]:
     with suppress(ToolsyncError):  # what reads the profiles says that they cannot be read
-        profiles = session.profiles().profiles
-        owner = next((profile.name for profile in profiles if str(profile.key) == name), None)
-        argument = owner or (name if name in map(str, named(profiles)) else "")
-        return on_one_line(shlex.join(["toolsync", "key", "rotate", argument])) if argument else ""
-    return ""
+        return session.profiles().profiles
+    return ()
 
 
 def is_kept(name: str) -> bool:
