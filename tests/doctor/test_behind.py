@@ -53,6 +53,28 @@ def test_a_model_that_was_edited_is_a_remark_for_who_asks(edited: Machine, named
         assert remark["command"] == ["apply", "--tool", "codex"]
 
 
+def test_a_model_that_was_edited_is_noted_for_all(edited: Machine) -> None:
+    assert edited.toolsync("doctor", "--json").json["messages"] == []
+    assert edited.toolsync("profile", "edit", "--set", "model=other-model").code == 0
+    ran = edited.toolsync("doctor", "--json")
+    (note,) = ran.json["messages"]
+    assert (ran.code, note["level"], note["hint"]) == (0, "note", "`toolsync apply --tool codex` applies them.")
+    assert note["text"].startswith("profile 'work' has changes that are not applied to Codex CLI yet")
+    assert edited.toolsync("doctor", "--json", "codex").json["messages"] == []
+    assert edited.toolsync("apply", "--tool", "codex", "--yes", "--no-ping").code == 0
+    assert edited.toolsync("doctor", "--json").json["messages"] == []
+
+
+def test_one_that_is_set_to_another_profile_is_noted_for_that(edited: Machine) -> None:
+    own = '[profiles.other]\nbase_url = "https://other.example"\nmodel = "m"\nkey = "env:WORK_KEY"\n'
+    edited.config.write_text(edited.config.read_text().replace('active = "work"', 'active = "other"') + own)
+    assert edited.toolsync("profile", "edit", "work", "--set", "model=other-model").code == 0
+    notes = edited.toolsync("doctor", "--json").json["messages"]
+    assert [one["hint"] for one in notes if "not applied" in one["text"]] == [
+        "`toolsync apply --tool codex --profile work` applies them."
+    ]
+
+
 def test_what_somebody_else_changed_is_no_change_of_the_profiles(edited: Machine) -> None:
     edited.write(CODEX, edited.read(CODEX).replace("some-model", "mine"))
     assert _doctor(edited, "codex")[1]["remarks"] == []

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from toolsync import disk, registry
 from toolsync.causes import Language
-from toolsync.commands.doctor import described
+from toolsync.commands.doctor import described, notes
 from toolsync.commands.doctor.probing import Probes, probes
 from toolsync.doctor.checks import findings
-from toolsync.doctor.command import applied, spelled
 from toolsync.doctor.diagnosis import diagnosis, is_blocked
 from toolsync.doctor.exported import is_exported
 from toolsync.doctor.look import Look, here, looks
@@ -20,12 +19,10 @@ from toolsync.doctor.remark import changed, left_out
 from toolsync.doctor.steering import unasked
 from toolsync.doctor.unasked import is_unset
 from toolsync.doctor.world import World
-from toolsync.errors import ProfileError, ToolsyncError
-from toolsync.planning.aside import broken
+from toolsync.errors import ProfileError
 from toolsync.planning.fitting import remembered_tools
 from toolsync.registry import Known
-from toolsync.result import DONE, PROBLEM, Message, Result
-from toolsync.sentence import reported, say, tell
+from toolsync.result import DONE, PROBLEM, Result
 from toolsync.session import Session
 from toolsync.tool import Tool
 from toolsync.trace.credential import variables_of
@@ -64,7 +61,7 @@ def doctor(session: Session, options: Options) -> Result:
         TemplateError: there is one, and its template is wrong.
         ProfileError: the profile cannot be read, and nothing is found without it.
     """
-    known = registry.tools(session.config.parent)
+    known, is_named = registry.tools(session.config.parent), bool(options.tools)
     world = _world(session)
     chosen = _chosen(world, known, options)
     seen = [look for tool in chosen for look in here(tuple(looks(world.of(tool.name), tool)))]
@@ -74,15 +71,15 @@ def doctor(session: Session, options: Options) -> Result:
     proven = _proofs(diagnoses, asked) if options.is_client else [None] * len(diagnoses)
     if world.fault is not None and not seen:
         raise world.fault  # the profile would have said where to look
-    faults = {one.message: one for one in (world.fault, *(look.world.fault for look in seen)) if one is not None}
-    unread = tuple(_warning(one, options.language) for one in faults.values())
-    besides = _said_besides(known, chosen, {look.tool.name for look in seen}, options)
-    forgotten = () if world.forgotten is None else (_warning(world.forgotten, options.language),)
-    messages = (*unread, *forgotten, *_set_aside(world, diagnoses, options.language), *besides)
+    unread = tuple(notes.unread(world, seen, options.language))
+    about = notes.about_tools(known, chosen, {look.tool.name for look in seen}, options.language, is_named=is_named)
+    forgotten = notes.forgotten(world, options.language)
+    since = () if is_named else notes.behind(diagnoses, options.language)  # who asks is told of each by itself
+    messages = (*unread, *forgotten, *notes.set_aside(world, diagnoses, options.language), *since, *about)
     data = {
         "profile": world.profile.name if world.profile else None,
         "language": options.language,
-        "is_detailed": bool(options.tools),
+        "is_detailed": is_named,
         "tools": [
             described.program(look, one, asked.of(look.effective), options.language, proof)
             for (look, one), proof in zip(diagnoses, proven, strict=True)
@@ -95,7 +92,7 @@ def doctor(session: Session, options: Options) -> Result:
     if unread and code == DONE:
         code = PROBLEM  # what answers now is nothing that toolsync could set again
     is_proven = any(proof is not None and proof.outcome is not None for proof in proven)
-    unproven = options.is_client and bool(options.tools) and not is_proven
+    unproven = options.is_client and is_named and not is_proven
     return Result("doctor", data, messages, INCONCLUSIVE if unproven and code == DONE else code)
 
 
@@ -122,33 +119,6 @@ def _told(look: Look, found: Sequence[Finding], asked: Probes, options: Options)
     return diagnosis(look.effective, found, asked.of(look.effective) if not is_blocked(found) else None)
 
 
-def _set_aside(world: World, told: Sequence[tuple[Look, Diagnosis]], language: Language) -> Iterator[Message]:
-    """Tools that were set to another profile than the active one; of one that is ill, nothing but what mends it."""
-    asides = {look.tool.name: look for look, _ in told if look.world.is_aside}
-    ill = {look.tool.name for look, one in told if one.state == "problem"}
-    if asides:
-        from toolsync.commands.doctor.rehearsal import COPYING, is_agreed, is_off  # with what fills templates
-    for tool, look in asides.items():
-        if world.profile is not None and look.world.profile is not None:
-            own, active = look.world.profile.name, world.profile.name
-            there = replace(look, world=world)
-            consent = () if is_agreed(there) else (COPYING,)
-            hint = say("set_aside_hint", command=spelled((*applied(tool), *consent)))
-            said = say("set_aside", called=look.tool.title, profile=own, active=active)
-            yield Message("note", tell(said, language), "" if tool in ill or is_off(there) else tell(hint, language))
-
-
-def _said_besides(known: Known, chosen: Sequence[Tool], seen: Container[str], options: Options) -> Iterator[Message]:
-    """Templates that cannot be used; and tools asked for by name of which nothing can be looked at."""
-    if not options.tools:
-        yield from (Message("warning", one.text, one.hint) for one in broken(known))
-    for tool in chosen if options.tools else ():
-        if tool.name not in seen:
-            name, hint = ("asks_nobody", "asks_nobody_itself") if tool.store else ("has_no_files", "name_its_files")
-            text = tell(say(name, called=tool.title), options.language)
-            yield Message("note", text, tell(say(hint, tool=tool.name), options.language))
-
-
 def _world(session: Session) -> World:
     """The machine with the user's profiles, or with none where their file is not there, or cannot be read."""
     try:
@@ -157,10 +127,6 @@ def _world(session: Session) -> World:
         return World(session, fault=error if disk.exists(session.config) else None)
     active = next((one for one in profiles.profiles if one.name == profiles.active), None)
     return World(session, active, profiles.profiles, profiles.missing.get(profiles.active or ""))
-
-
-def _warning(error: ToolsyncError, language: Language) -> Message:
-    return Message("warning", tell(reported(error.message), language), tell(reported(error.hint), language))
 
 
 def _chosen(world: World, known: Known, options: Options) -> list[Tool]:
