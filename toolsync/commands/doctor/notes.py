@@ -54,12 +54,19 @@ def set_aside(world: World, told: Told, language: Language) -> Iterator[Message]
 
 
 def behind(told: Told, language: Language) -> Iterator[Message]:
-    """Tools that work with what they have, and whose profile was edited since: each profile's in one note."""
+    """Tools that work with what they have, and whose profile was edited since: each profile's in one note.
+
+    Of one with which another tool does not work nobody is told to take it up.
+    """
     found: dict[str, dict[str, Look]] = {}
     for look, one in told:
-        if one.state == "healthy" and look.world.profile is not None and any(True for _ in answers_behind(look)):
-            found.setdefault(look.world.profile.name, {}).setdefault(look.tool.name, look)
+        profile = look.world.profile.name if look.world.profile is not None else ""
+        if one.state == "healthy" and profile and any(True for _ in answers_behind(look)):
+            found.setdefault(profile, {}).setdefault(look.tool.name, look)
+    ill = {look.world.profile.name for look, one in told if one.state == "problem" and look.world.profile is not None}
     for profile, looks in found.items():
+        if profile in ill:
+            continue
         is_aside = any(look.world.is_aside for look in looks.values())
         names = ", ".join(look.tool.title for look in looks.values())
         command = (*applied(*looks), *(("--profile", profile) if is_aside else ()))
