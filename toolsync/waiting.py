@@ -19,24 +19,27 @@ class Wait:
     Attributes:
         said: what is done, and with whom; asked for only where it is shown.
         seconds: how long it may take at most.
+        is_long: whether it may take minutes, so that it is said where no terminal shows it too.
     """
 
     said: Callable[[], Text]
     seconds: float
+    is_long: bool = False
 
 
 Watcher = Callable[[Wait], AbstractContextManager[None]]
 """What is told of each wait, for as long as it lasts."""
 
 
-def on(said: Callable[[], Text], seconds: float) -> AbstractContextManager[None]:
+def on(said: Callable[[], Text], seconds: float, *, is_long: bool = False) -> AbstractContextManager[None]:
     """The time of a wait, which is told to whoever watches.
 
     Args:
         said: as `Wait` has it.
         seconds: likewise.
+        is_long: likewise.
     """
-    return _watchers[-1](Wait(said, seconds)) if _watchers else nullcontext()
+    return _watchers[-1](Wait(said, seconds, is_long)) if _watchers else nullcontext()
 
 
 @contextmanager

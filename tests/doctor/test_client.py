@@ -128,6 +128,11 @@ TOLD: Mapping[str, tuple[str, tuple[Any, ...], tuple[str, str, int | None]]] = {
         (None, [*CODEX, {"type": "error", "message": "Reconnecting... waiting for network"}], ""),
         ("stopped", "Reconnecting... waiting for network", None),
     ),
+    "cline is still at it": (
+        "cli",
+        (None, [{"type": "agent_event", "event": {"type": "iteration_start"}}], ""),
+        ("stopped", "", None),
+    ),
     "codex cannot read its settings": (
         "codex",
         (1, "", "WARNING: y\nError loading config.toml: invalid\nin `model`\n"),
@@ -274,7 +279,9 @@ VERDICTS: Mapping[str, tuple[Outcome, Probe, bool, Verdict]] = {
     "neither, the tool says nothing": (Outcome("refused", 1.0, "", 1), REFUSES, False, "open"),
     "neither, for its settings foretell it": (NO, UNSENT, True, "same"),
     "the tool fails, and nobody was probed": (NO, UNSENT, False, "open"),
-    "neither, and the tool waits": (LATE, DEAD, False, "open"),
+    "neither, and the tool waits": (LATE, DEAD, False, "same"),
+    "the probe is refused, and the tool waits": (LATE, REFUSES, False, "open"),
+    "the tool waits, and nobody was probed": (LATE, UNSENT, False, "open"),
 }
 
 
@@ -377,6 +384,27 @@ def test_both_fail_alike(tmp_path: Path) -> None:
         code, tool = _doctor(stage, "--client")
     assert (code, tool["findings"][0]["cause"], tool["client"]["verdict"]) == (1, "key_invalid", "same")
     assert tool["client"]["candidates"] == []
+
+
+@pytest.mark.parametrize(("listener", "seconds"), [("main", 50), ("closed", 30)], ids=["reached", "nobody is there"])
+def test_who_is_not_reached_is_not_waited_for_in_vain(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listener: str, seconds: float
+) -> None:
+    limits: list[float | None] = []
+
+    def waits(*given: Any) -> Outcome:
+        limits.append(given[-1])
+        return LATE
+
+    monkeypatch.setattr("toolsync.doctor.client.asked", waits)
+    row = case(ok(chat()), others={"closed": {"type": "closed"}}, base_url=f"http://{{{listener}}}/v1")
+    with realised(tmp_path, row) as stage:
+        _with_client(stage, SAYS_PONG, timeout_seconds=50)
+        _, tool = _doctor(stage, "--client")
+    told = tool["client"]
+    assert limits == [seconds]
+    assert (told["verdict"], bool(told["candidates"])) == (("differs", True) if listener == "main" else ("same", False))
+    assert ("had no answer either, after" in told["says"]) == (listener == "closed")
 
 
 @pytest.mark.parametrize(("script", "expected"), [(SAYS_PONG, "differs"), (SAYS_NO, "same")], ids=["pong", "no"])

@@ -184,3 +184,27 @@ def test_only_a_terminal_is_told(
     assert seen_in_time == [is_told]
     assert seen(terminal.getvalue()).strip() == ""
     assert ("Asking" in terminal.getvalue()) == is_told
+
+
+@pytest.mark.parametrize(
+    ("options", "is_long", "told"),
+    [
+        pytest.param((), True, ["Asking gw.example which models it has (at most 35 s)"], id="of minutes"),
+        pytest.param(("--json",), True, [], id="of minutes, for a program"),
+        pytest.param((), False, [], id="of seconds"),
+    ],
+)
+def test_where_no_terminal_is_only_a_wait_of_minutes_is_told(
+    monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], is_long: bool, told: list[str]
+) -> None:
+    pipe = io.StringIO()
+
+    def slow(_cause: str | None, _language: str) -> Result:
+        with waiting.on(WAIT.said, WAIT.seconds, is_long=is_long):
+            assert pipe.getvalue().splitlines() == told
+        return Result("explain", {"language": "en", "cause": None, "causes": []})
+
+    monkeypatch.setattr(sys, "stderr", pipe)
+    monkeypatch.setattr("toolsync.commands.explain.explain", slow)
+    assert main(["explain", *options]) == 0
+    assert pipe.getvalue().splitlines() == told

@@ -59,12 +59,16 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _waits() -> AbstractContextManager[None]:
-    """Shows what is waited for, on a terminal that can take a line back; a program that reads us is told nothing."""
-    if run.json or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+    """Shows what is waited for, on a terminal that can take a line back; elsewhere what may take minutes is told.
+
+    A program that reads us is told nothing.
+    """
+    if run.json:
         return nullcontext()
     from toolsync.cli import patience
 
-    return patience.shown(run.language)
+    is_plain = not sys.stderr.isatty() or os.environ.get("TERM") == "dumb"
+    return patience.told(run.language) if is_plain else patience.shown(run.language)
 
 
 def _own(arguments: Sequence[str]) -> Sequence[str]:

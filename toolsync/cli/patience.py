@@ -1,13 +1,14 @@
-"""What a person sees on a terminal while something slow is waited for."""
+"""What a person sees while something slow is waited for."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from toolsync import waiting
 from toolsync.render import screen
+from toolsync.render.screen import Line
 
 if TYPE_CHECKING:
     from toolsync.causes import Language
@@ -27,6 +28,25 @@ def shown(language: Callable[[], Language]) -> Iterator[None]:
             yield
     finally:
         watcher.close()
+
+
+@contextmanager
+def told(language: Callable[[], Language]) -> Iterator[None]:
+    """Let waits that may take minutes be told on stderr until the end of the block, each in a line of its own.
+
+    Args:
+        language: as `shown` has it.
+    """
+
+    def watcher(wait: waiting.Wait) -> AbstractContextManager[None]:
+        if wait.is_long:
+            from toolsync.render.transient import announced
+
+            screen.stderr().show([Line(announced(wait, language()))])
+        return nullcontext()
+
+    with waiting.watched(watcher):
+        yield
 
 
 class _Watcher:

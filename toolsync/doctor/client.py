@@ -87,17 +87,33 @@ def environment(client: Client, environ: Mapping[str, str]) -> dict[str, str]:
     return {**{name: value for name, value in environ.items() if name not in client.hides}, **client.sets}
 
 
-def asked(client: Client, file: Path, environ: Mapping[str, str]) -> Outcome:
+def patience_seconds(client: Client, *, is_reached: bool) -> float:
+    """How long the client may take.
+
+    Args:
+        client: its row.
+        is_reached: whether the probe has got as far as the gateway; else the client most likely tries in vain until
+            its time is over (Codex 0.171.0: for good; Cline 3.0.65: for a minute).
+    """
+    return client.timeout_seconds if is_reached else min(client.timeout_seconds, _VAIN_SECONDS)
+
+
+_VAIN_SECONDS = 30.0
+
+
+def asked(client: Client, file: Path, environ: Mapping[str, str], seconds: float | None = None) -> Outcome:
     """Ask the client once, in an empty folder. Raises nothing.
 
     Args:
         client: its row.
         file: its program.
         environ: the user's own environment.
+        seconds: how long it may take; None: as its row says.
     """
+    limit = client.timeout_seconds if seconds is None else seconds
     try:
-        with waiting.on(lambda: say("waits_client", program=client.command[0]), client.timeout_seconds):
-            ended = _run(command_line(client, file), environment(client, environ), client.timeout_seconds)
+        with waiting.on(lambda: say("waits_client", program=client.command[0]), limit, is_long=True):
+            ended = _run(command_line(client, file), environment(client, environ), limit)
     except OSError as error:
         return Outcome("unstartable", 0.0, text(error.strerror or str(error)))
     return read(client, ended)
@@ -124,7 +140,9 @@ def read(client: Client, ended: Ended) -> Outcome:
     if ended.code == 0 and found["answer"].strip():
         return Outcome("answered", ended.seconds, _line(found["answer"]), 0, status)
     state: Literal["stopped", "refused"] = "stopped" if ended.code is None else "refused"
-    words = _line(found["error"]) or _line(_last(ended.err)) or _line(_last(ended.out))
+    last = _last(ended.out)
+    is_event = state == "stopped" and _parsed(last) is not None  # one of many of a tool that was still at work
+    words = _line(found["error"]) or _line(_last(ended.err)) or ("" if is_event else _line(last))
     return Outcome(state, ended.seconds, words, ended.code, status)
 
 

@@ -53,6 +53,11 @@ def is_open(probed: Probed) -> bool:
     return probed.inquiry is not None and not probed.inquiry.cause and probed.inquiry.certainty == "open"
 
 
+def is_reached(probed: Probed) -> bool:
+    """Whether the gateway is reached, or may be: the way to it does not end at something that has a name."""
+    return probed.way.end is None or probed.way.end.cause == "inconclusive"
+
+
 def probe_finding(probed: Probed) -> Finding | None:
     """Why the tool's own request is not answered as it must be; without a cause where nobody can tell."""
     end = probed.way.end

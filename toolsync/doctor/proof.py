@@ -16,7 +16,7 @@ from toolsync.sentence import Text, say
 from toolsync.value import frozen
 
 Verdict = Literal["proven", "same", "differs", "open"]
-"""`same`: both fail alike; `open`: the tool fails, and whether for the probe's reason nobody can tell."""
+"""`same`: both fail alike, or wait in vain; `open`: the tool fails, and whether for the probe's reason nobody can tell."""
 
 _SHORTEST_WORDS = 8
 """Fewer characters that a gateway and a tool both say may be chance."""
@@ -73,6 +73,8 @@ def verdict(outcome: Outcome, seen: Probe, *, is_blocked: bool) -> Verdict:
         return "differs" if is_blocked or seen.is_ok is False else "proven"
     if seen.is_ok:
         return "differs"
+    if outcome.state == "stopped" and seen.is_ok is False:
+        return "same" if seen.status is None else "open"  # nobody answered either of the two
     if outcome.state != "refused":
         return "open"
     if seen.is_ok is None:
@@ -120,7 +122,8 @@ def sentence(program: str, outcome: Outcome, seen: Probe, told: Verdict, cause: 
     """
     client, seconds = _client(outcome), f"{outcome.seconds:.1f}"
     if outcome.state == "stopped":
-        return say("client_stopped", program=program, seconds=f"{outcome.seconds:.0f}", words=outcome.words or "…")
+        name = "client_stopped_too" if told == "same" else "client_stopped"
+        return say(name, program=program, seconds=f"{outcome.seconds:.0f}", words=outcome.words or "…")
     if outcome.state == "answered" and told == "proven":
         return say("client_proven", program=program, words=outcome.words, seconds=seconds)
     if outcome.state == "answered":

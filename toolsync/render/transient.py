@@ -73,7 +73,7 @@ class Transient:
             if not self._waits:
                 return
             wait = self._waits[-1]
-            text = tell(say("waits", what=wait.said(), seconds=f"{wait.seconds:g}"), self._language())
+            text = announced(wait, self._language())
             first = cell(on_one_line(masked(text)), (self._screen.width or _USUAL_WIDTH) - 1)[0]
             if first != self._shown:
                 self._erase()
@@ -89,3 +89,8 @@ class Transient:
     def _put(self, text: str) -> None:
         with suppress(OutputError, BrokenPipeError):  # nobody reads it: what matters is said elsewhere
             self._screen.put(text)
+
+
+def announced(wait: Wait, language: Language) -> str:
+    """What is done, with whom, and how long it may take."""
+    return tell(say("waits", what=wait.said(), seconds=f"{wait.seconds:g}"), language)

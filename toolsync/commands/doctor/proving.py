@@ -17,7 +17,7 @@ from toolsync.doctor.layers import Seen
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Diagnosis, State
 from toolsync.doctor.printing import printing
-from toolsync.doctor.probed import Probed
+from toolsync.doctor.probed import Probed, is_reached
 from toolsync.doctor.proof import Verdict
 from toolsync.secret.helper import open_to_others
 from toolsync.sentence import Text, say, tell
@@ -137,7 +137,8 @@ def _damaged(look: Look) -> Iterator[Seen]:
 
 
 def _asked(look: Look, one: Diagnosis, probed: Probed | None, row: Client, file: Path) -> Proof:
-    outcome = clients.asked(row, file, look.world.session.places.environ)
+    seconds = clients.patience_seconds(row, is_reached=probed is None or is_reached(probed))
+    outcome = clients.asked(row, file, look.world.session.places.environ, seconds)
     command = (row.command[0], *clients.command_line(row, file)[1:])
     if outcome.state == "unstartable":
         says = say("client_unstartable", program=row.command[0], reason=outcome.words)
