@@ -16,7 +16,7 @@ from toolsync.sentence import Text, say
 from toolsync.value import frozen
 
 Verdict = Literal["proven", "same", "differs", "open"]
-"""`same`: both fail alike, or wait in vain; `open`: the tool fails, and whether for the probe's reason nobody can tell."""
+"""`same`: both fail alike, or wait in vain; `open`: the tool fails, and nobody can tell whether as the probe."""
 
 _SHORTEST_WORDS = 8
 """Fewer characters that a gateway and a tool both say may be chance."""
