@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from toolsync.value import frozen
@@ -39,7 +39,15 @@ def on(said: Callable[[], Text], seconds: float, *, is_long: bool = False) -> Ab
         seconds: likewise.
         is_long: likewise.
     """
-    return _watchers[-1](Wait(said, seconds, is_long)) if _watchers else nullcontext()
+    return _told(Wait(said, seconds, is_long)) if _watchers else nullcontext()
+
+
+@contextmanager
+def _told(wait: Wait) -> Iterator[None]:
+    with ExitStack() as stack:
+        for watcher in [*_watchers]:
+            stack.enter_context(watcher(wait))
+        yield
 
 
 @contextmanager

@@ -128,7 +128,7 @@ BAD = {
         _file(CLAUDE, "[1]"),
         APPLY,
         "~/.claude/settings.json: apiKeyHelper: no table to hold 'apiKeyHelper'; a list stands there",
-        "Nothing was changed.",
+        "Change by hand what stands there.",
     ),
     "a folder in place of the file": Bad(
         lambda machine: (machine.home / CLAUDE).mkdir(parents=True),

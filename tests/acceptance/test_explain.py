@@ -41,6 +41,25 @@ def test_a_slip_of_the_pen_is_guessed(machine: Machine) -> None:
     assert "Did you mean 'key_invalid'?" in ran.err
 
 
+NEAR = [
+    ("drift", "Did you mean 'config_drift'? "),
+    ("expired key", "Did you mean 'key_expired'? "),
+    (
+        "proxy",
+        "There are: proxy_captures_loopback, proxy_unreachable, proxy_auth_required, proxy_bad_scheme. ",
+    ),
+    ("key", ""),
+    ("weather", ""),
+    ("?", ""),
+]
+
+
+@pytest.mark.parametrize(("slug", "meant"), NEAR)
+def test_causes_are_found_by_words_of_their_names(machine: Machine, slug: str, meant: str) -> None:
+    ran = machine.toolsync("explain", slug)
+    assert (ran.code, f"hint: {meant}`toolsync explain` lists them." in ran.err) == (2, True), ran.err
+
+
 SAMPLES = {"profile": "work", "tool": "codex", "address": "https://relay.example/v1", "near": "m2", "needed": "120"}
 WRITTEN = {"NAME": "TEAM_KEY", "FILE": "/etc/ssl/house.pem", "http://HOST:PORT": "http://proxy.example:3128"}
 """What a person puts in the place of the words in capitals."""

@@ -75,3 +75,13 @@ def test_what_was_changed_since_is_drift(machine: Machine, gateway: LoopbackGate
     editor = next(look for look in found(machine) if look.reader.name == "vscode")
     (drift,) = [one for one in findings(editor) if one.cause == "config_drift"]
     assert drift.values["place"] == "~/.cline/data/secrets.json:2 (openAiApiKey)"
+
+
+def test_what_stands_in_the_way_of_being_set_is_changed_by_hand_first(machine: Machine) -> None:
+    machine.write(".codex/config.toml", "model_providers = 3\n")
+    machine.profile()
+    (tool,) = machine.toolsync("doctor", "--json", "codex").json["data"]["tools"]
+    assert tool["unknown"][-1] == (
+        "~/.codex/config.toml: model_providers.toolsync.name: no table to hold 'toolsync'; a number stands there"
+    )
+    assert tool["fix"] == "Change by hand what stands there. Then run `toolsync apply --tool codex`."

@@ -124,7 +124,7 @@ CODEX_SETTINGS = (
     '[model_providers.g]\nbase_url = "http://new/v1"\nenv_key = "G_KEY"\nwire_api = "responses"\n'
 )
 AFTER = "Codex CLI (pid 7) started 60 s before `toolsync key rotate` replaced the key"
-FORMER = "it still has the key that was replaced, in G_KEY"
+FORMER = "Codex CLI (pid 7) still has the key that was replaced, in G_KEY"
 ROTATED: dict[str, tuple[float, str, str | None, tuple[str, ...]]] = {
     # when it started, the key that it was given, the shell's, and the evidence; the key was replaced at APPLIED + 120
     "with the old key": (APPLIED + 60, OTHER, KEY, (AFTER, FORMER)),
@@ -132,7 +132,7 @@ ROTATED: dict[str, tuple[float, str, str | None, tuple[str, ...]]] = {
     "after it, with the old key": (APPLIED + 180, OTHER, KEY, (FORMER,)),
     "with one that is older still": (
         *(APPLIED + 60, invented("older-still"), KEY),
-        (AFTER, "it still has another value of G_KEY"),
+        (AFTER, "Codex CLI (pid 7) still has another value of G_KEY"),
     ),
     "after it, with another's key": (APPLIED + 180, invented("older-still"), KEY, ()),
     "with the new key": (APPLIED + 60, KEY, KEY, ()),
@@ -174,7 +174,7 @@ def test_without_a_record_the_files_time_of_change_is_the_hint(tmp_path: Path) -
     assert finding.cause == "tool_not_restarted"
     assert tuple(map(str, finding.evidence)) == (
         "Claude Code (pid 7) started 60 s before ~/.claude/settings.json was changed",
-        "it still has ANTHROPIC_BASE_URL=http://old",
+        "Claude Code (pid 7) still has ANTHROPIC_BASE_URL=http://old",
     )
     assert finding.values["pid"] == "7"
 
@@ -477,3 +477,17 @@ def test_a_key_that_git_would_take_along(tmp_path: Path) -> None:
     assert [finding.cause for finding in CHECKS["repositories"](home.look(look))] == ["key_in_git"]
     home.write({".gitignore": "/.demo/\n"})
     assert list(CHECKS["repositories"](home.look(look))) == []
+
+
+def test_of_two_that_hold_the_old_key_each_is_named(tmp_path: Path) -> None:
+    vault = MemoryVault()
+    vault.set("work", Secret(KEY))
+    vault.set(former.entries("work")[0], Secret(OTHER))
+    both = [running(APPLIED + at, {"G_KEY": OTHER}, name="codex", pid=pid) for at, pid in ((60, 7), (180, 8))]
+    home = Home(tmp_path, {"G_KEY": KEY}, processes=both, vault=vault)
+    home.write({CODEX: CODEX_SETTINGS})
+    remember(home, "codex", CODEX)
+    former.note(home.session().state, "work", Former(former.entries("work")[0], since="2027-01-15T08:02:00+00:00"))
+    look = home.look("codex")
+    (found,) = diagnosis(look.effective, list(CHECKS["processes"](look)), None).findings
+    assert tuple(map(str, found.evidence)) == (AFTER, FORMER, FORMER.replace("pid 7", "pid 8"))

@@ -334,6 +334,16 @@ def test_a_sentence_is_folded_and_a_command_is_not(monkeypatch: pytest.MonkeyPat
     assert max(len(line) for line in lines if "→" not in line and "explain" not in line) <= 60
 
 
+def test_what_is_to_be_minded_of_one_that_is_well_is_shown_without_the_requests() -> None:
+    asked = "GET http://gw/v1/models → 404"
+    finding = {"title": "a title", "cause": "a_cause", "certainty": "likely", "evidence": [asked, "Demo (pid 7) has X"]}
+    one = {"called": "Demo", "state": "healthy", "client": None, "findings": [finding], "asked": [asked]}
+    one |= {"answered": None, "fix": ""}
+    data = {"language": "en", "is_detailed": False, "tools": [one]}
+    _, *lines = [line.text for line in examination.examination_lines(data)]
+    assert lines == ["    a title (a_cause, probably)", "      Demo (pid 7) has X"]
+
+
 def test_whoever_watches_is_told_of_each_wait(tmp_path: Path) -> None:
     told: list[tuple[str, float]] = []
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection
 from dataclasses import asdict
 from typing import Any
 
@@ -28,12 +30,27 @@ def explain(slug: str | None, language: Language) -> Result:
 def _named(known: dict[str, Cause], slug: str) -> Cause:
     found = known.get(_spelled(slug))
     if found is None:
-        near = close(slug, known)
-        meant = f"Did you mean '{near}'? " if near else ""
         raise UsageError(
-            f"there is no cause '{on_one_line(slug, limit=120)}'", hint=f"{meant}`toolsync explain` lists them."
+            f"there is no cause '{on_one_line(slug, limit=120)}'",
+            hint=f"{_meant(slug, known)}`toolsync explain` lists them.",
         )
     return found
+
+
+def _meant(slug: str, known: Collection[str]) -> str:
+    """The causes that have these words in their names; else the one that is spelled like it."""
+    words = re.findall("[a-z0-9]+", slug.lower())
+    named = [one for one in known if words and all(word in one for word in words)]
+    if not 0 < len(named) <= _MOST_NAMED:
+        near = close(slug, known)
+        named = [near] if near else []
+    if len(named) == 1:
+        return f"Did you mean '{named[0]}'? "
+    return f"There are: {', '.join(named)}. " if named else ""
+
+
+_MOST_NAMED = 8
+"""As many are told apart at a glance; of more, the list by groups says more."""
 
 
 def _spelled(slug: str) -> str:

@@ -86,7 +86,7 @@ class Document(ABC):
         try:
             intended = self._intended(path, value)
         except ValueError as error:
-            raise self._refused(path, str(error)) from error
+            raise self.refused(path, str(error)) from error
         return self._edited(path, self._put(path, value), intended)
 
     def remove(self, path: KeyPath) -> Self:
@@ -115,17 +115,20 @@ class Document(ABC):
         try:
             edited = type(self)(text, (*self.log, *splices))
         except Exception as error:  # a parser that chokes on our own output, in whatever way, is a refusal
-            raise self._refused(path, f"the result could not be read back ({error})") from error
+            raise self.refused(path, f"the result could not be read back ({error})") from error
         if not self._agrees(edited, intended):
-            raise self._refused(path, "the result would not mean what was intended")
+            raise self.refused(path, "the result would not mean what was intended")
         return edited
 
     def _agrees(self, edited: Self, intended: Value) -> bool:
         return _data.equal(edited.data, intended)
 
-    def _refused(self, path: KeyPath, reason: str) -> EditRefusedError:
+    def refused(self, path: KeyPath, reason: str) -> EditRefusedError:
+        """That an edit at the path cannot be made, and why; to be raised."""
         line, column = self.position(path) or (None, None)
-        return EditRefusedError(f"{spell(path)}: {reason}", line=line, column=column, hint="Nothing was changed.")
+        return EditRefusedError(
+            f"{spell(path)}: {reason}", line=line, column=column, hint="Change by hand what stands there."
+        )
 
     def position(self, path: KeyPath) -> tuple[int, int] | None:
         """1-based line and column of the value at `path`, or None."""

@@ -48,10 +48,10 @@ class DotenvDocument(Document):
                 yield (name,), span
 
     def _put(self, path: KeyPath, value: Value | Source) -> Sequence[Splice]:  # noqa: ARG002  nothing is put
-        raise self._refused(path, "such files are read only")
+        raise self.refused(path, "such files are read only")
 
     def _cut(self, path: KeyPath) -> Sequence[Splice]:
-        raise self._refused(path, "such files are read only")
+        raise self.refused(path, "such files are read only")
 
     def _parsed(self, source: Source) -> Value:
         return source.text

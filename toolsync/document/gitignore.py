@@ -41,9 +41,9 @@ class GitignoreDocument(Document):
     def _put(self, path: KeyPath, value: Value | Source) -> Sequence[Splice]:
         line = path[0] if len(path) == 1 else None
         if not isinstance(line, str) or not _is_pattern(line) or line.splitlines() != [line]:
-            raise self._refused(path, "is no pattern that fits on a line")
+            raise self.refused(path, "is no pattern that fits on a line")
         if value is not True and not isinstance(value, Source):
-            raise self._refused(path, "a pattern can only stand there")
+            raise self.refused(path, "a pattern can only stand there")
         end = "\r\n" if self.text.rpartition("\n")[0].endswith("\r") else "\n"
         is_open = self.text.removeprefix("\ufeff") != "" and not self.text.endswith("\n")
         first = ("\n" if self.text.endswith("\r") else end) if is_open else ""  # git takes that CR for an end's, too
@@ -52,7 +52,7 @@ class GitignoreDocument(Document):
     def _cut(self, path: KeyPath) -> Sequence[Splice]:
         spans = [span for leaf, span in self.leaves() if leaf == path]
         if len(spans) != 1:
-            raise self._refused(path, "stands there more than once")
+            raise self.refused(path, "stands there more than once")
         start, stop = spans[0]
         end = self.text.find("\n", stop)
         return [Splice(start, (end + 1 if end >= 0 else len(self.text)) - start, "")]

@@ -115,7 +115,7 @@ class JsoncDocument(Document):
                 return [self._replaced(chain, value)]
             return self._appended(chain, path[len(chain) - 1 :], value)
         except ValueError as error:
-            raise self._refused(path, str(error)) from error
+            raise self.refused(path, str(error)) from error
 
     def _new_root(self, value: Value) -> Splice:
         eol = eol_before(self.text, len(self.text))
@@ -152,7 +152,7 @@ class JsoncDocument(Document):
     def _cut(self, path: KeyPath) -> Sequence[Splice]:
         """Duplicates go one after the other, all of them: else an older value would come to life."""
         if not path:
-            raise self._refused(path, "the document as a whole cannot be removed")
+            raise self.refused(path, "the document as a whole cannot be removed")
         container, node = self._chain(path)[-2:]
         index = next(i for i, entry in enumerate(container.entries) if entry.value is node)
         splices = self._editor.remove(container, index)
@@ -225,7 +225,7 @@ class StrictJsonDocument(JsoncDocument):
     def _edited(self, path: KeyPath, splices: Sequence[Splice], intended: Value) -> Self:
         edited = super()._edited(path, splices, intended)
         if edited.fault and not self.fault:
-            raise self._refused(path, f"the result would hold {edited.fault.reason}")
+            raise self.refused(path, f"the result would hold {edited.fault.reason}")
         return edited
 
 

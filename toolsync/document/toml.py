@@ -97,12 +97,12 @@ class TomlDocument(Document):
 
     def _put(self, path: KeyPath, value: Value | Source) -> Sequence[Splice]:
         if not path:
-            raise self._refused(path, "the whole file is not one value")
+            raise self.refused(path, "the whole file is not one value")
         at = self._place(path)
         try:
             return self._replaced(at, value) if len(at) == len(path) else self._added(at, path[len(at) :], value)
         except ValueError as error:
-            raise self._refused(path, str(error)) from error
+            raise self.refused(path, str(error)) from error
 
     def _replaced(self, at: Place, value: Value | Source) -> Sequence[Splice]:
         node, old = self._layout.node(at), self.get(at)
@@ -217,7 +217,7 @@ class TomlDocument(Document):
 
     def _cut(self, path: KeyPath) -> Sequence[Splice]:
         if not path:
-            raise self._refused(path, "the whole file cannot be removed")
+            raise self.refused(path, "the whole file cannot be removed")
         at = self._place(path)
         inside = [step for step in self._layout.walk(at) if step[1]]
         return self._cut_in_value(at, *inside[-1]) if inside else self._cut_lines(at)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from toolsync.document import MISSING, Document, Item, KeyPath
-from toolsync.document.keypath import spell
-from toolsync.errors import EditRefusedError
 from toolsync.overlay.model import ABSENT, TABLE, Edit
 
 
@@ -31,9 +29,6 @@ def _with_table(document: Document, path: KeyPath) -> Document:
     if isinstance(present, dict):
         return document
     if present is not MISSING:
-        line, column = document.position(path) or (None, None)
-        raise EditRefusedError(
-            f"{spell(path)}: a table must stand here", line=line, column=column, hint="Nothing was changed."
-        )
+        raise document.refused(path, "a table must stand here")
     last = path[-1]
     return document.set(path, {last.key: last.value} if isinstance(last, Item) else {})

@@ -74,7 +74,9 @@ def _general(fix: str, one: Data) -> str:
 def _program(one: Data, alike: Sequence[Data], words: Data, excluded: str) -> Iterator[Line]:
     if one["state"] == "healthy":
         yield Line(f"✓ {one['called']}{words['colon']}{_well(one, words)}", "good")
-        yield from (_said(_named(finding, words)) for finding in one["findings"])
+        for finding in one["findings"]:
+            yield _said(_named(finding, words))
+            yield from (_said(f"  {line}") for line in finding["evidence"] if line not in one["asked"])
     elif one["findings"]:
         yield from _wrong(one, alike, words, excluded)
     else:

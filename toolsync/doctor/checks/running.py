@@ -101,10 +101,10 @@ def _outdated(look: Look, process: Process, question: str, name: str, old: str) 
     older = _seconds_before(process, when, _COARSE_SECONDS if is_former else 0.0)  # another value is a sign as well
     if is_former:
         started = [] if older is None else [_started(look, process, older, what)]
-        return (*started, say("still_has_former", variable=name))
+        return (*started, say("still_has_former", program=_named(look, process), variable=name))
     if older is None or not value or _is_same(look, question, old, value):
         return ()
-    return _started(look, process, older, what), _holding(question, name, old)
+    return _started(look, process, older, what), _holding(_named(look, process), question, name, old)
 
 
 _COARSE_SECONDS = 2.0
@@ -126,10 +126,10 @@ def _is_same(look: Look, question: str, old: str, now: str) -> bool:
     return same(question, old, now)
 
 
-def _holding(question: str, name: str, old: str) -> Text:
+def _holding(program: str, question: str, name: str, old: str) -> Text:
     if question == "base_url":
-        return say("still_has", variable=name, value=address(old))
-    return say("still_has_other", variable=name)
+        return say("still_has", program=program, variable=name, value=address(old))
+    return say("still_has_other", program=program, variable=name)
 
 
 def _older(look: Look, process: Process, environ: Mapping[str, str] | None) -> Finding | None:
