@@ -130,6 +130,7 @@ ERRORS: dict[str, tuple[str, ...]] = {
     "secret/reference": ("_from_keyring", "_from_variable"),
     "secret/vault": ("unanswered", "_translated"),
     "session": (),
+    "sharing": (),
 }
 """What doctor, `explain` and `ping` say where they cannot begin: modules; functions, where not all is theirs."""
 OPTIONAL = {"meant", "guess", "remedy"}

@@ -30,9 +30,9 @@ def explain(slug: str | None, language: Language) -> Result:
 def _named(known: dict[str, Cause], slug: str) -> Cause:
     found = known.get(_spelled(slug))
     if found is None:
+        meant = _meant(slug, known)
         raise UsageError(
-            f"there is no cause '{on_one_line(slug, limit=120)}'",
-            hint=f"{_meant(slug, known)}`toolsync explain` lists them.",
+            f"there is no cause '{on_one_line(slug, limit=120)}'", hint=f"{meant}`toolsync explain` lists them."
         )
     return found
 
