@@ -9,7 +9,7 @@ import pytest
 from tests.acceptance.machine import KEY, Machine
 from toolsync.loopback import LoopbackGateway
 
-CODEX = ".codex/config.toml"
+CODEX, CLAUDE = ".codex/config.toml", ".claude/settings.json"
 
 
 @pytest.fixture
@@ -78,3 +78,35 @@ def test_one_that_is_set_to_another_profile_is_noted_for_that(edited: Machine) -
 def test_what_somebody_else_changed_is_no_change_of_the_profiles(edited: Machine) -> None:
     edited.write(CODEX, edited.read(CODEX).replace("some-model", "mine"))
     assert _doctor(edited, "codex")[1]["remarks"] == []
+
+
+# The whole file of profiles is gone.
+
+
+def test_a_profile_whose_file_is_gone_is_made_anew_by_its_name(edited: Machine, gateway: LoopbackGateway) -> None:
+    edited.write(CLAUDE, "{}")
+    assert edited.toolsync("apply", "--yes", "--no-ping").code == 0
+    edited.config.unlink()
+    told = {one["tool"]: one for one in edited.toolsync("doctor", "--json").json["data"]["tools"]}
+    by_copy, (asking, *_) = told["codex"], told["claude-code"]["findings"]
+    for line in (by_copy["unknown"][0], asking["evidence"][-1]):
+        assert "was set to profile 'work', and " in line
+        assert " is gone: bring it back" in line
+    assert asking["command"] == ["init", "work", "--base-url", gateway.base_url, "--model", "some-model"]
+    assert by_copy["command"][:2] == ["init", "work"]
+    assert edited.toolsync(*asking["command"], "--key-from", "env:WORK_KEY").code == 0
+    assert edited.toolsync("doctor").code == 0
+
+
+def test_one_that_asks_for_a_profile_that_is_gone_is_set_to_another_one_too(edited: Machine) -> None:
+    edited.write(CLAUDE, "{}")
+    edited.profile(key="keyring:work")
+    assert edited.toolsync("apply", "--yes", "--no-ping", "--tool", "claude-code").code == 0
+    edited.config.unlink()
+    assert edited.toolsync("init", "other", "--base-url", "https://gw.example", "--model", "m").code == 0
+    (tool,) = edited.toolsync("doctor", "--json", "--offline", "claude-code").json["data"]["tools"]
+    found = tool["findings"][0]
+    assert (found["cause"], found["fix"]) == (
+        "key_missing",
+        "toolsync key set other && toolsync apply --tool claude-code",
+    )

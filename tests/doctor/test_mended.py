@@ -30,6 +30,7 @@ from toolsync.masking import Secret
 from toolsync.probe.network import Network
 from toolsync.profile.reader import read
 from toolsync.proxies import Proxies
+from toolsync.secret.vault import Entry, MemoryVault
 from toolsync.sentence import Text, say, tell
 
 CLAUDE = ".claude/settings.json"
@@ -575,3 +576,19 @@ def test_where_apply_changes_nothing_the_variable_is_named_that_the_key_comes_fr
     found = fix(effective(), Finding("key_missing", "likely"), PROFILE, standing)
     assert found is not None
     assert "RELAY_KEY" in tell(found.text)
+
+
+def test_a_first_profile_takes_no_key_from_a_variable_that_an_entry_of_the_keyring_stands_for(tmp_path: Path) -> None:
+    vault = MemoryVault()
+    vault.set(Entry.of("ai.mistral.vibe", "G_KEY"), Secret(KEY))
+    home = Home(tmp_path, profile=None, vault=vault)
+    home.write({".vibe/config.toml": VIBE})
+    look = home.look("mistral-vibe")
+    assert [one.where.layer for one in look.effective.credentials] == ["keyring"]
+    assert "--key-from" not in first_profile(look)
+
+
+VIBE = (
+    'active_model = "m"\n[[providers]]\nname = "g"\napi_base = "http://gw/v1"\napi_key_env_var = "G_KEY"\n'
+    '[[models]]\nname = "m"\nprovider = "g"\nalias = "m"\n'
+)

@@ -58,6 +58,8 @@ def why(look: Look, one: Diagnosis, probed: Probed | None = None) -> Iterator[Te
         yield say(held[0], place=place(look, held[1]), called=look.called)
     elif _is_held_back(look):
         yield from (told(look, answer) for answer in behind(look) if answer.question == "base_url")
+        if lost_profile(look):
+            yield gone(look)
         name = "key_kept" if look.world.fault is None else "key_kept_unread"
         yield say(name, address=address(look.effective.base_url))
 
@@ -112,17 +114,33 @@ def first_profile(look: Look, found: str = "") -> Words:
         found: the address at which the gateway answers, where that is another one.
     """
     effective, where = look.effective, look.effective.wheres.get("base_url")
+    name = lost_profile(look)
+    words = ["init", name] if name else ["init"]
     if not found and (where is None or not where.layer):  # its maker's: nobody's wish, and what a broken file leaves
-        return ("init",)
-    words = ["init", "--base-url", found or str(address(effective.base_url))]
+        return tuple(words)
+    words += ["--base-url", found or str(address(effective.base_url))]
     words += ["--model", effective.model] if effective.model else []
     for one in effective.credentials:
         name = one.where.slot.removeprefix("$")
+        if one.where.layer == "keyring":  # an entry that stands for the variable, which only the tool looks up
+            continue
         # what the tool takes by itself is emptied for it by `apply`, and then a command that it runs has it no more
         if name != one.where.slot and name not in variables_of(look.tool, look.reader, one.question):
             words += ["--key-from", f"env:{name}"]
             break
     return tuple(words)
+
+
+def lost_profile(look: Look) -> str:
+    """The profile that the tool was set to, where the whole file of profiles is gone; "" where it is not."""
+    world = look.world
+    return "" if world.profiles or world.fault is not None else world.memory.applied.get(look.tool.name, "")
+
+
+def gone(look: Look) -> Text:
+    """That the file of profiles is gone, with the one that the tool was set to."""
+    file = look.world.session.shown(look.world.session.config)
+    return say("profiles_gone", called=look.called, profile=lost_profile(look), file=file)
 
 
 def _is_held_back(look: Look) -> bool:

@@ -8,14 +8,16 @@ from toolsync import registry
 from toolsync.commands.environment.reach import by_variable
 from toolsync.commands.environment.variables import variable_of
 from toolsync.commands.keys.holders import Holders
+from toolsync.doctor.astray import asked_of
 from toolsync.doctor.checks import saying
 from toolsync.doctor.command import Words
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Credential, Finding, Where
+from toolsync.doctor.printing import printing
 from toolsync.doctor.remedy import OF_ADDRESS, is_about_key
 from toolsync.doctor.remedy.standing import Rehearsal, Standing
 from toolsync.doctor.removal import removal
-from toolsync.doctor.unasked import first_profile
+from toolsync.doctor.unasked import first_profile, gone, lost_profile
 from toolsync.document import KeyPath, parse_path
 from toolsync.errors import ToolsyncError
 from toolsync.masking import Secret
@@ -48,6 +50,9 @@ def standing(look: Look, finding: Finding, rehearsal: Callable[[], Rehearsal] = 
         environ=look.environ,
         set_at=_set_at(look, profile) if profile is not None and profile.key.kind == "env" else "",
         begin=() if has_profile else _begin(look, address),
+        gone=gone(look) if lost_profile(look) else "",
+        is_asked_for=bool(look.effective.credentials)
+        and all(_is_asked_for(look, one) for one in look.effective.credentials),
         key=lambda: look.world.key,
         has_former=lambda: bool(look.world.former_keys),
         taken_out=lambda: removal(look, finding.where) if finding.where is not None else None,
@@ -80,6 +85,15 @@ def _is_set(look: Look, cause: str) -> bool:
         for question in questions
         if question in look.wanted
     )
+
+
+def _is_asked_for(look: Look, one: Credential) -> bool:
+    """Whether the tool asks for the credential each time; of us, for the profile's own key."""
+    command, own = printing(look, one), look.world.profile
+    if command is None or not command.is_own:
+        return one.kind == "command"
+    named = asked_of(look, command)
+    return named is not None and own is not None and named.key == own.key
 
 
 def _is_profiles(look: Look, one: Credential) -> bool:

@@ -76,6 +76,8 @@ def _by_hand(finding: Finding, standing: Standing) -> Fix | None:
     if not place or not standing.begin:
         return None
     command = spelled(standing.begin)
+    if standing.gone and finding.cause in key.WANT_ONE:
+        return Fix(command, standing.begin, why=(standing.gone,))
     if is_about_key(finding.cause):
         return Fix(say("put_right", place=place, command=command), standing.begin)
     if not address or _CHANGES.get(finding.cause) is not setting.address:

@@ -16,7 +16,7 @@ from toolsync.profile import Profile
 from toolsync.secret.reference import file_of
 from toolsync.sentence import Text, reported, say
 
-_WANT_ONE = frozenset({"key_missing", "key_not_sent", "key_helper_failed"})
+WANT_ONE = frozenset({"key_missing", "key_not_sent", "key_helper_failed"})
 """Causes of which a tool is cured by being given the profile's key."""
 
 
@@ -25,7 +25,7 @@ def put_right(effective: Effective, finding: Finding, profile: Profile, standing
     own = standing.key()
     if isinstance(own, SecretError):
         return way_to(effective, profile, standing, own)
-    if isinstance(own, Secret) and finding.cause in _WANT_ONE:
+    if isinstance(own, Secret) and finding.cause in WANT_ONE:
         return commands(applied(effective.tool))
     return _replaced(effective, profile, standing, is_there=isinstance(own, Secret))
 
@@ -51,7 +51,7 @@ def from_variable(effective: Effective, finding: Finding, standing: Standing) ->
     start = say("start_with_key", variable=standing.variable, program=standing.program or "PROGRAM")
     if _wins(finding, standing):
         return Fix(start) if standing.rehearsal().is_vain else then_applied(start, effective, standing)
-    is_lacking = finding.cause in _WANT_ONE or (not standing.is_set and standing.named == (standing.variable,))
+    is_lacking = finding.cause in WANT_ONE or (not standing.is_set and standing.named == (standing.variable,))
     return Fix(start) if is_lacking and standing.rehearsal().is_vain else None
 
 
@@ -81,7 +81,7 @@ def way_to(effective: Effective, profile: Profile, standing: Standing, error: Se
     if is_missing and (reference.kind == "keyring" or (reference.kind == "age" and not file_of(reference).exists())):
         return _replaced(effective, profile, standing, is_there=False)
     first = _sourced(effective, profile, standing, error)
-    if _is_asked_for(effective) or standing.variable:
+    if standing.is_asked_for or standing.variable:
         return Fix(first, why=(reported(error.message),))
     return then_applied(first, effective, standing, reported(error.message))
 
@@ -89,7 +89,7 @@ def way_to(effective: Effective, profile: Profile, standing: Standing, error: Se
 def _replaced(effective: Effective, profile: Profile, standing: Standing, *, is_there: bool) -> Fix:
     """Another key in the place of the profile's own, and wherever a copy of it stands."""
     reference = profile.key
-    is_asked_for = _is_asked_for(effective)
+    is_asked_for = standing.is_asked_for
     if reference.kind == "keyring" and is_there:
         rotate = ("key", "rotate", profile.name)
         is_rotated = is_asked_for or effective.tool in standing.tools
@@ -106,11 +106,6 @@ def _replaced(effective: Effective, profile: Profile, standing: Standing, *, is_
         "systemd": say("replace_in_credential", credential=reference.name),
     }.get(reference.kind) or say("replace_behind_command")
     return Fix(there) if is_asked_for else then_applied(there, effective, standing)
-
-
-def _is_asked_for(effective: Effective) -> bool:
-    """Whether the tool asks for the key each time, so that no copy of it is to be written anew."""
-    return bool(effective.credentials) and all(one.kind == "command" for one in effective.credentials)
 
 
 def _sourced(effective: Effective, profile: Profile, standing: Standing, error: SecretError) -> Text:

@@ -64,6 +64,8 @@ class Standing:
         environ: the variables that the tool sees.
         set_at: the line of a startup file that sets the variable from which the profile takes the key; "" if unknown.
         begin: the command that makes a first profile of what the tool has; empty where there is one.
+        gone: that the profile which the tool was set to is gone with its file, so that `begin` makes it anew; "" else.
+        is_asked_for: whether the tool asks for the profile's key each time, so that no copy of it is to be written.
         key: looks the profile's key up; why not, where it cannot be had.
         has_former: whether the key that the profile's has replaced is still kept.
         taken_out: what takes the setting of the finding out of where it stands; None where that is nobody's affair.
@@ -82,6 +84,8 @@ class Standing:
     environ: Mapping[str, str] = field(default_factory=dict)
     set_at: str = ""
     begin: Words = ()
+    gone: Text = ""
+    is_asked_for: bool = False
     key: Callable[[], Secret | SecretError | None] = _nothing
     has_former: Callable[[], bool] = _no
     taken_out: Callable[[], Fix | None] = _nothing
