@@ -20,3 +20,11 @@ def schema(name: str) -> dict[str, Any]:
     """The JSON Schema `schemas/<name>.schema.json`."""
     loaded: dict[str, Any] = json.loads((folder("schemas") / f"{name}.schema.json").read_bytes())
     return loaded
+
+
+@cache
+def environment() -> dict[str, dict[str, str]]:
+    """What a program without a template of its own takes from its environment (`templates/environment.toml`)."""
+    import tomllib
+
+    return tomllib.loads((folder("templates") / "environment.toml").read_text(encoding="utf-8"))

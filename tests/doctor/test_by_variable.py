@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import tomllib
-
 import pytest
 
 from tests.acceptance.machine import ADDRESS, KEY, Machine
 from tests.keys import invented
-from toolsync import resources
-from toolsync.doctor.exported import TOGETHER
 from toolsync.loopback import LoopbackGateway
 from toolsync.masking import Secret
 
@@ -57,15 +53,6 @@ def test_services_that_the_profile_names_are_looked_at_before_they_are_set(serve
     ran = served.toolsync("doctor", "--json")
     told = [(one["tool"], one["state"], one["fix"]) for one in ran.json["data"]["tools"]]
     assert (ran.code, told) == (3, [(tool, "inconclusive", f"toolsync apply --tool {tool}") for tool in SERVICES])
-
-
-def test_the_variables_are_those_of_the_lines_that_are_printed() -> None:
-    table = tomllib.loads((resources.folder("templates") / "environment.toml").read_text(encoding="utf-8"))
-    lines = {name: value for protocol in ("openai", "anthropic", "gemini") for name, value in table[protocol].items()}
-    named = {name for name, value in lines.items() if str(value).endswith("_url>")}
-    secret = {name for name, value in lines.items() if value == "<key_ref>"}
-    assert {name for names, _ in TOGETHER for name in names} == named
-    assert {name for _, name in TOGETHER} == secret
 
 
 EXPORTED = {

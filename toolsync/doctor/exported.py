@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from toolsync.doctor.world import World
+from collections.abc import Iterator
 
-TOGETHER = (
-    (("OPENAI_BASE_URL", "OPENAI_API_BASE"), "OPENAI_API_KEY"),
-    (("ANTHROPIC_BASE_URL",), "ANTHROPIC_AUTH_TOKEN"),
-    (("GOOGLE_GEMINI_BASE_URL",), "GEMINI_API_KEY"),
-)
-"""The variables of an address, and that of the key beside them (templates/environment.toml)."""
+from toolsync import resources
+from toolsync.doctor.world import World
 
 
 def is_exported(world: World, name: str) -> bool:
@@ -22,9 +18,20 @@ def is_exported(world: World, name: str) -> bool:
     environ = world.session.places.environ
     named = world.facts("").get("key_variable")
     key = environ.get(str(named.value), "") if named is not None else ""
-    beside = next(((names, secret) for names, secret in TOGETHER if name in names), None)
-    if not key or beside is None or environ.get(name) not in world.own_addresses:
+    if not key or environ.get(name) not in world.own_addresses:
+        return False
+    beside = next(((names, secret) for names, secret in _together() if name in names), None)
+    if beside is None:
         return False
     names, secret = beside
     is_whole = environ.get(secret) == key and all(environ.get(one) == environ[name] for one in names)
     return is_whole and world.set_at(name) is None
+
+
+def _together() -> Iterator[tuple[list[str], str]]:
+    """The variables of an address, and that of the key beside them, of each protocol."""
+    for lines in resources.environment().values():
+        named = [name for name, value in lines.items() if value.endswith("_url>")]
+        secret = next((name for name, value in lines.items() if value == "<key_ref>"), "")
+        if named and secret:
+            yield named, secret

@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import cache
 
 from toolsync import resources
 from toolsync.commands.environment.mounts import mounts
@@ -59,12 +58,12 @@ def taken(session: Session, profile: Profile, tool: Tool) -> tuple[Variable, ...
     if tool.environment:
         given = _by_its_own_way(session, profile, tool)
         lines = [variable for overlay in tool.environment for variable in _filled(given, overlay.data)]
-        return (*lines, *_filled(given, _table()["network"]))
+        return (*lines, *_filled(given, resources.environment()["network"]))
     given = filling(session, profile, tool)
     found = [variable for mount in mounts(tool) for variable in _mounted(tool, mount, given)]
     if not found and by_variable(profile, tool):
         found = [Variable(variable_of(tool, given), str(given["key_plaintext"].value), is_secret=True)]
-    return (*found, *_filled(given, _table()["network"]))
+    return (*found, *_filled(given, resources.environment()["network"]))
 
 
 def demanded(session: Session, profile: Profile, tool: Tool) -> tuple[Variable, ...]:
@@ -96,7 +95,8 @@ def anybodys(session: Session, profile: Profile) -> tuple[Variable, ...]:
     """
     given = filling(session, profile, None)
     tables = [*(protocol for protocol in ("openai", "anthropic", "gemini") if speaks(session, profile, protocol))]
-    return tuple(variable for table in (*tables, "key", "network") for variable in _filled(given, _table()[table]))
+    lines = resources.environment()
+    return tuple(variable for table in (*tables, "key", "network") for variable in _filled(given, lines[table]))
 
 
 def filling(session: Session, profile: Profile, tool: Tool | None) -> Facts:
@@ -156,14 +156,6 @@ def variable_of(tool: Tool, given: Facts) -> str:
     spelling = tool.key["env"]
     own = isinstance(spelling, str) and re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", spelling)
     return str(spelling) if own else str(given["key_variable"].value)
-
-
-@cache
-def _table() -> Mapping[str, Mapping[str, Value]]:
-    import tomllib
-
-    text = (resources.folder("templates") / "environment.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
 
 
 def _filled(given: Facts, table: Mapping[str, Value]) -> Iterator[Variable]:
