@@ -13,6 +13,7 @@ from toolsync.doctor.look import Look, looks
 from toolsync.doctor.world import World
 from toolsync.loopback import LoopbackGateway
 from toolsync.paths import Places
+from toolsync.secret.vault import MemoryVault
 from toolsync.session import Session
 
 OLD = invented("doctor-old")
@@ -85,3 +86,15 @@ def test_what_stands_in_the_way_of_being_set_is_changed_by_hand_first(machine: M
         "~/.codex/config.toml: model_providers.toolsync.name: no table to hold 'toolsync'; a number stands there"
     )
     assert tool["fix"] == "Change by hand what stands there. Then run `toolsync apply --tool codex`."
+
+
+def test_the_key_is_asked_for_once_before_several_tools_are_set(machine: Machine) -> None:
+    machine.vault = MemoryVault()
+    machine.write(".codex/config.toml", "")
+    machine.write(".claude/settings.json", "{}")
+    machine.profile()
+    told = machine.toolsync("doctor").out
+    assert [line.strip() for line in told.splitlines() if "→" in line] == [
+        "→ toolsync key set work && toolsync apply --tool claude-code",
+        "→ toolsync apply --tool codex",
+    ]

@@ -124,11 +124,26 @@ def _untold_besides(one: Data, words: Data) -> Iterator[Line]:
 
 
 def _same(alike: Sequence[Data], fix: str, words: Data, style: str) -> Iterator[Line]:
-    """The programs of which the same is to be said, and the commands that mend them, where each has one of its own."""
+    """The programs of which the same is to be said, and the commands that mend them, where each has one of its own.
+
+    What comes before them, as the key does, is said once.
+    """
     own = dict.fromkeys(command for one in alike if (command := _own_command(one)))
-    yield from (_way_out(command) for command in own if command != fix and f"`{command}`" not in fix)
+    said = _steps(fix)
+    for command in own:
+        left = [step for step in _steps(command) if step not in said]
+        if left and f"`{command}`" not in fix:
+            yield _way_out(_JOINT.join(left))
     if alike:
         yield Line(f"  {words['same']}{words['colon']}{words['comma'].join(other['called'] for other in alike)}", style)
+
+
+_JOINT = " && "
+
+
+def _steps(fix: str) -> Sequence[str]:
+    """The commands of a chain; none of a sentence."""
+    return fix.split(_JOINT) if _is_command(fix) else ()
 
 
 def _own_command(one: Data) -> str:
