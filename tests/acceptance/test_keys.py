@@ -292,3 +292,11 @@ def test_a_tool_that_still_asks_is_listed_though_the_profile_wants_it_no_more(he
     assert "asks when it runs  Claude Code   ~/.claude/settings.json" in headed.toolsync("key", "uses").out
     headed.write(".claude/settings.json", "no JSON, and nothing in it {")
     assert "Claude Code" not in headed.toolsync("key", "uses").out
+
+
+def test_a_tool_whose_settings_name_no_variable_is_listed_with_the_one_that_it_reads(machine: Machine) -> None:
+    machine.write(".cline/data/globalState.json", "{}")
+    machine.profile('\n[profiles.work.tool.cline]\nkey_way = "env"\n')
+    assert machine.toolsync("apply", "--yes", "--no-ping", "--tool", "cline").code == 0
+    variables = [one for one in _uses(machine, "work") if one["kind"] == "variable"]
+    assert [(one["who"], one["path"]) for one in variables] == [("Cline", "$OPENAI_API_KEY")]

@@ -10,6 +10,7 @@ from typing import Literal
 from toolsync import disk, registry
 from toolsync import memory as memories
 from toolsync.asked import asked_for
+from toolsync.commands.environment.variables import variable_of
 from toolsync.commands.keys.holders import Holders, users
 from toolsync.commands.keys.stored import uses
 from toolsync.commands.keys.stray import settings_now
@@ -91,6 +92,8 @@ def _known_uses(
     """What toolsync set itself; for a header's key nobody asks, and no entry has it."""
     memory, known = there.memory, there.known
     own = {profile.name for profile in using if profile.key == reference}
+    told: set[str] = set()
+    silent: dict[str, _Laid] = {}
     served = {profile.name: _served(session, profile, remembered_tools(memory)) for profile in using}
     for real, file in memory.files.items():
         for layer in file.layers:
@@ -103,11 +106,16 @@ def _known_uses(
             where = session.shown(str(place.row) if place else Path(real))
             laid = _Laid(known[layer.tool], layer, tools.get(layer.tool), where, is_own=profile in own)
             if place is None:
-                yield from _in_file(laid, settings_now(Path(real), laid.tool, layer), asked_for(real), key)
+                found = list(_in_file(laid, settings_now(Path(real), laid.tool, layer), asked_for(real), key))
+                told |= {laid.tool.name} if found else set()
+                silent.setdefault(laid.tool.name, laid)
+                yield from found
             elif layer.holds_key:
                 yield from (Use("row", laid.tool.title, laid.where, path) for path in _paths(layer, memory, key))
             elif laid.has_secrets and laid.is_own:
                 yield from _asking(laid, place.app)
+    for laid in (laid for name, laid in silent.items() if name not in told and laid.is_own and laid.way == "env"):
+        yield from _asking(laid)  # its settings name no variable, for it reads one of its own choice
     yield from _entries(session, there, own, key)
 
 
@@ -147,6 +155,11 @@ class _Laid:
     is_own: bool
 
     @property
+    def way(self) -> str:
+        """How the key reaches the tool; "" where that is not known."""
+        return self.plan.delivery.way if self.plan and self.plan.delivery else ""
+
+    @property
     def has_secrets(self) -> bool:
         """Whether it says anything of keys."""
         return any(value.secret and value.after != NOTHING for value in self.layer.values)
@@ -154,7 +167,7 @@ class _Laid:
 
 def _in_file(laid: _Laid, now: Document | None, asked: str, key: Secret | None) -> Iterator[Use]:
     """Copies in a tool's own file as it stands, keys that somebody put in their place, and what it asks for."""
-    title, way = laid.tool.title, laid.plan.delivery.way if laid.plan and laid.plan.delivery else ""
+    title, way = laid.tool.title, laid.way
     secret = [value.path for value in laid.layer.values if value.secret and value.after != NOTHING]
     there = {path: found for path in secret if now is not None and (found := now.get(parse_path(path))) is not MISSING}
     if laid.layer.holds_key:
@@ -215,7 +228,7 @@ def _asking(laid: _Laid, app: str = "") -> Iterator[Use]:
         if way == "command" and held.profile:
             yield Use("helper", tool.title, laid.where, f"toolsync key print {held.profile.name}")
         if way == "env":
-            yield Use("variable", tool.title, laid.where, f"${held.facts['key_variable'].value}")
+            yield Use("variable", tool.title, laid.where, f"${variable_of(held.tool, held.facts)}")
 
 
 def _found(session: Session, memory: Memory, key: Secret, listed: list[Use]) -> Iterator[Use]:
