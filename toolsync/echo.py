@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
-from toolsync.pattern import late
+from toolsync.pattern import PLACE, late
 from toolsync.value import frozen
 
 _PART = 12
@@ -28,9 +28,6 @@ escaped line ends; and what `printable` puts in their places."""
 
 _WORDS = late(r"(?:[^A-Za-z0-9]|[A-Z]?[a-z]++(?![A-Z])|[A-Z]++(?![a-z]))*")
 """No digits, and no letters of both cases in one word, but for its first."""
-
-PLACE = late(r"[/~.]|[A-Za-z]:[\\/]|[A-Za-z][\w+.-]*://")
-"""A program or an address in the place of a key: a part of it may be a part of many others."""
 
 
 def unechoed(text: str, keys: frozenset[str]) -> str:

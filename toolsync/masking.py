@@ -7,8 +7,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolsync.echo import PLACE
-from toolsync.pattern import late
+from toolsync.pattern import PLACE, late
 
 _SHORTEST_MASKED = 7
 """A shorter key (`ollama`, `none`) is no secret worth the words that masking it would destroy."""

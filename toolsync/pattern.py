@@ -25,3 +25,7 @@ class _Late:
         found = getattr(re.compile(self._text, self._flags), name)
         self.__dict__[name] = found
         return found
+
+
+PLACE = late(r"[/~.]|[A-Za-z]:[\\/]|[A-Za-z][\w+.-]*://")
+"""A program or an address in the place of a key: a part of it may be a part of many others."""
