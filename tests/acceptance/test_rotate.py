@@ -732,6 +732,17 @@ def test_a_key_in_a_tools_file_of_variables_is_not_said_to_be_this_shells(machin
     machine.write(".vibe/.env", "")
 
 
+def test_a_variable_that_a_file_names_is_said_to_be_this_shells(machine: Machine, rotate: Rotate) -> None:
+    """As `apply` advises it, the shell exports the key that was in use when it started."""
+    machine.profile('[profiles.work.tool.config-toml]\npaths = ["~/service/config.toml"]\n')
+    machine.toolsync("apply", "--yes", "--force", "--tool", "config-toml")
+    machine.environ["TOOLSYNC_API_KEY"] = KEY
+    ran = rotate(NEW, "--no-ping")
+    assert "warning: config.toml reads $TOOLSYNC_API_KEY, which holds another key in this shell\n" in ran.out
+    assert "Open a new shell, in which it is set from the keyring anew.\n" in ran.out
+    assert "still sends another key" not in ran.out
+
+
 def test_a_variable_is_not_said_to_be_set_by_anybody(machine: Machine, rotate: Rotate) -> None:
     machine.profile('[profiles.work.tool.config-toml]\npaths = ["~/service/config.toml"]\n')
     machine.toolsync("apply", "--yes", "--force", "--tool", "config-toml")

@@ -161,8 +161,11 @@ def _another(look: Look, one: Credential, key: Secret) -> Sent:
         text = f"{look.effective.called} takes a part of the key for a variable's name, and so sends another key"
         hint = "Take a key without '$' from the gateway, or let it go another way (`key_way`)."
         return Sent(look.effective.called, is_new=False, text=text, hint=hint, is_problem=True)
-    if one.kind == "variable" and one.where.layer != "keyring" and not one.where.file:
-        text = f"{look.effective.called} reads {one.where.slot}, which holds another key in this shell"
+    shell, value = look.world.session.places.environ, one.value.reveal() if one.value else ""
+    held = [f"${name}" for name in look.named(one.question) if shell.get(name) == value]  # a file may only name it
+    if one.kind == "variable" and one.where.layer != "keyring" and (held or not one.where.file):
+        read = held[0] if held else one.where.slot
+        text = f"{look.effective.called} reads {read}, which holds another key in this shell"
         hint = "Open a new shell, in which it is set from the keyring anew."
         return Sent(look.effective.called, is_new=False, text=text, hint=hint)
     text = f"{look.effective.called} still sends another key, from {one.where.slot}"
