@@ -48,7 +48,7 @@ _OF_LONG_ANSWERS = frozenset({"tool_timeout_too_short"})
 
 
 def _diagnosis(effective: Effective, offline: Sequence[Finding], probed: Probed | None) -> Diagnosis:
-    probe = probe_finding(probed) if probed is not None else None
+    probe = probe_finding(probed, effective) if probed is not None else None
     probe = placed(probe, effective) if probe is not None else None
     standing = [finding for finding in offline if finding.certainty == "sure" or _is_of_process(finding)]
     if probe is None:

@@ -52,6 +52,7 @@ def effective(look: Sight) -> Effective:
         streams=request.streams and _value(found, "stream").lower() not in ("false", "0", "no", "off"),
         limit_name=request.limit,
         falls_back=request.falls_back,
+        refuses_authorities=look.tool.connections[look.reader.name].refuses_authorities,
         network=network,
         wheres={
             **{question: look.where(answer) for question, answer in found.items() if answer.value},

@@ -75,6 +75,7 @@ class Effective:
         wheres: where `base_url`, `model`, `timeout_seconds` and the like stand, by question.
         wanted: what the profile would have there, by question; a question that toolsync sets nothing for is absent.
         falls_back: whether it goes on to the next address of a name where one refuses.
+        refuses_authorities: whether it takes no certificate for a server's that is an authority's.
         query: the parameters that its settings append to every address, encoded; "" where they append none.
     """
 
@@ -94,6 +95,7 @@ class Effective:
     wheres: Mapping[str, Where] = field(default_factory=dict)
     wanted: Mapping[str, str] = field(default_factory=dict)
     falls_back: bool = False
+    refuses_authorities: bool = False
     query: str = ""
 
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from toolsync.causes import named
 from toolsync.doctor.model import Effective, Finding
@@ -58,11 +59,14 @@ def is_reached(probed: Probed) -> bool:
     return probed.way.end is None or probed.way.end.cause == "inconclusive"
 
 
-def probe_finding(probed: Probed) -> Finding | None:
+def probe_finding(probed: Probed, effective: Effective) -> Finding | None:
     """Why the tool's own request is not answered as it must be; without a cause where nobody can tell."""
-    end = probed.way.end
+    end, certificate = probed.way.end, probed.way.certificate
     if end is not None:
         return _of_step(probed.way, end)
+    if certificate is not None and certificate.is_authority and effective.refuses_authorities:
+        line = say("certificate_of_authority", issuer=certificate.subject, called=effective.called)
+        return Finding("tls_authority_refused", "sure", (line,), {"host": str(urlsplit(effective.url).netloc)})
     inquiry = probed.inquiry
     if inquiry is None or (not inquiry.cause and inquiry.certainty != "open"):
         return None

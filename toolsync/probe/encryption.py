@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import ssl
 import time
@@ -31,6 +32,7 @@ class Certificate:
         names: the hosts and addresses that it is for.
         not_before: from when it holds, as OpenSSL spells it.
         not_after: until when.
+        is_authority: whether it is an authority's, which may sign others; some clients take none for a server's.
     """
 
     subject: str
@@ -38,10 +40,11 @@ class Certificate:
     names: tuple[str, ...]
     not_before: str
     not_after: str
+    is_authority: bool = False
 
 
 def encrypted(connect: Connect, place: Place, context: ssl.SSLContext) -> tuple[Step, Certificate | None]:
-    """The step that makes a connection secret; the certificate where it is not trusted."""
+    """The step that makes a connection secret; the certificate, where it can be read."""
     started = time.perf_counter()
 
     def end(cause: str, said: Text) -> Step:
@@ -49,8 +52,8 @@ def encrypted(connect: Connect, place: Place, context: ssl.SSLContext) -> tuple[
 
     try:
         with shaken(connect(), context, place.host) as secure:
-            version = secure.version() or ""
-        return Step("encryption", str(place), "", version, since(started)), None
+            version, certificate = secure.version() or "", _told(secure)
+        return Step("encryption", str(place), "", version, since(started)), certificate
     except ssl.SSLCertVerificationError as error:
         cause, _ = CERTIFICATE.get(error.verify_code, ("tls_untrusted_ca", ""))
         return end(cause, reported(shown(error.verify_message))), _certificate(connect, place.host)
@@ -119,13 +122,27 @@ def _certificate(connect: Connect, host: str) -> Certificate | None:
         context.verify_flags |= _PARTIAL_CHAIN | _NO_CHECK_TIME
         context.load_verify_locations(cadata=ssl.DER_cert_to_PEM_cert(raw))
         with shaken(connect(), context, host) as secure:
-            told: Any = secure.getpeercert()
+            return _told(secure)
     except (OSError, ValueError):  # another certificate each time, or one that OpenSSL cannot read
         return None
+
+
+def _told(secure: ssl.SSLSocket) -> Certificate:
+    """What stands in the certificate of a server that is trusted."""
+    told: Any = secure.getpeercert()
     names = tuple(shown(str(name)) for _, name in told.get("subjectAltName", ()))
     return Certificate(
-        _named(told.get("subject", ())), _named(told.get("issuer", ())), names, told["notBefore"], told["notAfter"]
+        _named(told.get("subject", ())),
+        _named(told.get("issuer", ())),
+        names,
+        told["notBefore"],
+        told["notAfter"],
+        _AUTHORITY.search(secure.getpeercert(binary_form=True) or b"") is not None,
     )
+
+
+_AUTHORITY = re.compile(rb"\x06\x03\x55\x1d\x13(?:\x01\x01\xff)?\x04[\x05-\x08]\x30[\x03-\x06]\x01\x01\xff")
+"""The extension basicConstraints (2.5.29.19), critical or not, whose `cA` is true (RFC 5280, 4.2.1.9; X.690, DER)."""
 
 
 def _named(parts: Iterable[Iterable[tuple[str, str]]]) -> str:

@@ -30,7 +30,7 @@ class Way:
     Attributes:
         url: where to.
         steps: in order.
-        certificate: of a connection that is not trusted; else None.
+        certificate: what the server shows, trusted or not; None where it came to none, or it cannot be read.
         proxy: the proxy on the way, fit to be shown; "" where there is none.
         is_direct_open: whether the port can be reached without the proxy; None where there is none, or nobody looked.
         unread_bundle: the file of certificates that could not be read, fit to be shown; most clients go on without it.

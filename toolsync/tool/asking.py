@@ -144,6 +144,7 @@ def _connection(table: Mapping[str, Any]) -> Connection:
         ),
         certificates=tuple(table.get("certificates", ())),
         unchecked=dict(text.split("=", 1) for text in table.get("unchecked", ())),
+        refuses_authorities=table.get("refuses_authorities", False),
     )
 
 

@@ -176,12 +176,14 @@ class Connection:
         proxies: by which proxy.
         certificates: variables that name a file of certificates which it trusts beside the usual ones, best first.
         unchecked: variables by whose value it checks no certificate.
+        refuses_authorities: whether it takes no certificate for a server's that is an authority's.
         older: the same of older versions, by what `PROGRAM --version` must match.
     """
 
     proxies: Proxies = field(default_factory=Proxies)
     certificates: tuple[str, ...] = ()
     unchecked: Mapping[str, str] = field(default_factory=dict)
+    refuses_authorities: bool = False
     older: Mapping[str, Connection] = field(default_factory=dict)
 
 
