@@ -29,7 +29,7 @@ except EOFError:
 print("left:", repr(input()))
 """
 REFUSED = (
-    "what was pasted has more than one line, and the first may be but a part of the key | "
+    "what was pasted has more than one line, and the first may be but a part of it | "
     "Copy it again as one line. Pipe it in."
 )
 

@@ -35,7 +35,7 @@ def typed(question: str, *, hint: str) -> str:
     """
     line, rest = _read(question)
     if rest.strip():
-        text = "what was pasted has more than one line, and the first may be but a part of the key"
+        text = "what was pasted has more than one line, and the first may be but a part of it"
         raise SecretError(text, hint=f"Copy it again as one line. {hint}".strip())
     return line
 

@@ -85,6 +85,17 @@ def test_whose_a_certificate_is(
     assert (gone.certificate.subject, gone.certificate.names) == ("gw.example", ("127.0.0.1",))
 
 
+def test_a_certificate_that_python_cannot_spell_stops_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unspelled(*_: object, **__: object) -> None:
+        raise UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte")
+
+    file = made(tmp_path, None, is_critical=False)
+    monkeypatch.setattr(ssl.SSLSocket, "getpeercert", unspelled)
+    with served(file) as url:
+        gone = way(url, Network(ca_bundle=str(file)))
+    assert (gone.end, gone.certificate) == (None, None)
+
+
 def test_codex_takes_none_of_an_authoritys(tmp_path: Path) -> None:
     """0.171.0 asks a server with `CA:TRUE` nothing, and one with `CA:FALSE` what it must; Claude Code asks both."""
     file = made(tmp_path, x509.BasicConstraints(ca=True, path_length=None), is_critical=True)

@@ -52,7 +52,7 @@ def encrypted(connect: Connect, place: Place, context: ssl.SSLContext) -> tuple[
 
     try:
         with shaken(connect(), context, place.host) as secure:
-            version, certificate = secure.version() or "", _told(secure)
+            version, certificate = secure.version() or "", _readable(secure)
         return Step("encryption", str(place), "", version, since(started)), certificate
     except ssl.SSLCertVerificationError as error:
         cause, _ = CERTIFICATE.get(error.verify_code, ("tls_untrusted_ca", ""))
@@ -122,7 +122,7 @@ def _certificate(connect: Connect, host: str) -> Certificate | None:
         context.verify_flags |= _PARTIAL_CHAIN | _NO_CHECK_TIME
         context.load_verify_locations(cadata=ssl.DER_cert_to_PEM_cert(raw))
         with shaken(connect(), context, host) as secure:
-            return _told(secure)
+            return _readable(secure)
     except (OSError, ValueError):  # another certificate each time, or one that OpenSSL cannot read
         return None
 
@@ -139,6 +139,14 @@ def _told(secure: ssl.SSLSocket) -> Certificate:
         told["notAfter"],
         _AUTHORITY.search(secure.getpeercert(binary_form=True) or b"") is not None,
     )
+
+
+def _readable(secure: ssl.SSLSocket) -> Certificate | None:
+    """The same; None where Python cannot spell what OpenSSL has trusted: the connection is none the worse for it."""
+    try:
+        return _told(secure)
+    except (OSError, ValueError, KeyError):
+        return None
 
 
 _AUTHORITY = re.compile(rb"\x06\x03\x55\x1d\x13(?:\x01\x01\xff)?\x04[\x05-\x08]\x30[\x03-\x06]\x01\x01\xff")
