@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -18,10 +18,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from tests.clients.cline import ANSWER, FILES, FOREIGN, NEWER, OLDER, OTHER, VARIANTS, Seen
-from tests.clients.inside import KEYS, MODEL, Stage
+from tests.clients.inside import KEYS, MODEL, Stage, run
 from tests.clients.resolver import Resolver
 from tests.clients.story import Run
 from toolsync.loopback import LoopbackGateway
+from toolsync.registry import tools
 
 _SECONDS = 60.0  # on a busy machine; it is seldom waited for
 
@@ -82,7 +83,28 @@ class _ClineStage(Stage):
             file.write('\n[profiles.work.tool.cline]\nkey_way = "env"\n')
         self._do("apply env", "apply", "--yes", "--tool", "cline")
         yield "cline: environment", self._asked_once({"OPENAI_API_KEY": KEYS["second"].reveal()})
+        yield from self._by_hub()
         self._do("undo env", "undo", "--yes")
+
+    def _by_hub(self) -> Iterator[tuple[str, Run]]:
+        """As people start it, the newer one leaves a hub behind, which makes the requests of later runs too."""
+        ask = (*NEWER.argv,)
+        end = (*tools(Path("/nowhere"))["cline"].processes["cli"].ends.split(),)
+        try:
+            yield "hub: begun with the old key", self._started(ask, "first")
+            yield "hub: the new key is set", self._started(ask, "second")
+            doctor = (sys.executable, "-I", "-m", "toolsync", "doctor", "cline", "--json")
+            yield "hub: doctor", self._started(doctor, "second")
+        finally:
+            self.commands["hub stop"] = self._started(end, "second")
+        yield "hub: ended", self._started(ask, "second")
+        self._started(end, "second")
+
+    def _started(self, argv: Sequence[str | Path], key: str) -> Run:
+        """A program in a terminal that has this key in its environment."""
+        environ = self.client.environment({**self._environ(), "OPENAI_API_KEY": KEYS[key].reveal()})
+        environ = {name: value for name, value in environ.items() if name != "CLINE_SESSION_BACKEND_MODE"}
+        return self._seen(lambda: run(argv, environ, self.home / "project", _SECONDS))
 
     def _do(self, name: str, *arguments: str) -> None:
         self.commands[name] = self._toolsync(*arguments)

@@ -90,7 +90,7 @@ class Stage:
         log = self.home.parent / f"{self.home.name}.strace"
         argv: list[str | Path] = [*STRACE, "-o", log, "--", *self.client.argv]
         environ = self.client.environment({**self._environ(), **(exports or {})})
-        seen = self._seen(lambda: _run(argv, environ, self.home / "project", _CLIENT_SECONDS))
+        seen = self._seen(lambda: run(argv, environ, self.home / "project", _CLIENT_SECONDS))
         return replace(seen, connected=targets(log.read_text(errors="replace")))
 
     def _key_set(self, name: str) -> Run:
@@ -98,7 +98,7 @@ class Stage:
 
     def _toolsync(self, *arguments: str, stdin: str = "") -> Run:
         argv = [sys.executable, "-I", "-m", "toolsync", *arguments]
-        return self._seen(lambda: _run(argv, self._environ(), self.home / "project", _TOOLSYNC_SECONDS, stdin))
+        return self._seen(lambda: run(argv, self._environ(), self.home / "project", _TOOLSYNC_SECONDS, stdin))
 
     def _seen(self, act: Callable[[], Run]) -> Run:
         self.gateway.forget()
@@ -125,7 +125,7 @@ class Stage:
         return [settings, *(file for file in ours if file.is_file() and file.name != "lock")]  # who writes holds it
 
 
-def _run(argv: Sequence[str | Path], environ: Mapping[str, str], folder: Path, seconds: float, stdin: str = "") -> Run:
+def run(argv: Sequence[str | Path], environ: Mapping[str, str], folder: Path, seconds: float, stdin: str = "") -> Run:
     ended = process.run(argv, environ=environ, folder=folder, timeout_seconds=seconds, stdin=stdin)
     return Run(ended.code, ended.out, ended.err, round(ended.seconds, 1))
 

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from tests.clients.client import CLIENTS
-from tests.clients.inside import KEYS, MODEL, Stage, _run
+from tests.clients.inside import KEYS, MODEL, Stage, run
 from tests.clients.resolver import Resolver
 from toolsync.loopback import LoopbackGateway
 
@@ -31,7 +31,7 @@ def main(name: str, home: Path) -> None:
         stage._key_set("first")
         argv = [sys.executable, "-I", "-m", "toolsync", "exec", "--", *map(str, client.argv)]
         environ = client.environment({**stage._environ(), **client.stale})
-        seen = stage._seen(lambda: _run(argv, environ, home / "project", _SECONDS))
+        seen = stage._seen(lambda: run(argv, environ, home / "project", _SECONDS))
     sys.stdout.write(json.dumps(asdict(seen)))
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.clients.client import search_path
-from tests.clients.inside import _run
+from tests.clients.inside import run
 from tests.clients.layering import KEYS, MODELS, TABLE, Arranged
 from toolsync import registry
 from toolsync.doctor.look import looks
@@ -50,7 +50,7 @@ def _played(row: Arranged, home: Path, gateways: Mapping[str, LoopbackGateway]) 
     subprocess.run(["mount", "--bind", home / "etc", "/etc"], check=True, timeout=10)
     try:
         environ = {name: _filled(text, known) for name, text in row.environ.items()} | _environ(row, home)
-        ended = _run(row.client.argv, row.client.environment(environ), home / "project", _SECONDS)
+        ended = run(row.client.argv, row.client.environment(environ), home / "project", _SECONDS)
         return {"asked": _asked(gateways), "told": _told(row, home, environ, gateways), "said": ended.out + ended.err}
     finally:
         subprocess.run(["umount", "--lazy", "/etc"], check=True, timeout=10)

@@ -76,6 +76,18 @@ def test_the_newer_one_takes_the_key_from_its_environment_too(seen: Seen) -> Non
     assert [name for name, key in KEYS.items() if key.reveal() in held] == []
 
 
+def test_a_hub_goes_on_with_the_environment_of_its_start_until_it_is_ended_as_doctor_says(seen: Seen) -> None:
+    runs = {name: run for name, run in seen.runs.items() if name.startswith("hub: ")}
+    keys = [{one.keys["authorization"] for one in run.asked} for name, run in runs.items() if name != "hub: doctor"]
+    assert keys == [{"first"}, {"first"}, {"second"}]
+    (cli,) = [one for one in json.loads(runs["hub: doctor"].out)["data"]["tools"] if one["reader"] == "cli"]
+    (found,) = cli["findings"]
+    assert (cli["state"], found["cause"]) == ("warning", "env_not_refreshed")
+    assert found["evidence"][0].endswith("still has another value of OPENAI_API_KEY")
+    assert found["fix"].startswith("Run `cline hub stop`, ")
+    assert "pong" in NEWER.said(runs["hub: ended"].code, runs["hub: ended"].out, runs["hub: ended"].err).words
+
+
 def test_each_connects_to_the_gateway_and_nowhere_else(seen: Seen) -> None:
     found = {name: unknown(run.connected, seen.gateway) for name, run in seen.runs.items()}
     assert {name: targets for name, targets in found.items() if targets} == {}

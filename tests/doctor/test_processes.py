@@ -254,6 +254,22 @@ def test_a_variable_that_it_lacks_needs_a_new_start_whatever_it_takes_up_while_i
 
 
 @pytest.mark.parametrize(
+    ("ends", "expected"),
+    [
+        ("", []),
+        ("ends = 'demo stop'\n", [("env_not_refreshed", "Demo (pid 7) still has another value of DEMO_KEY")]),
+    ],
+    ids=["it may be another terminal's, and meant so", "it makes the requests of every run"],
+)
+def test_one_that_has_another_key(tmp_path: Path, ends: str, expected: list[tuple[str, str]]) -> None:
+    home = Home(tmp_path, {"DEMO_KEY": KEY}, processes=[running(APPLIED, {"DEMO_KEY": OTHER}, name="demo")])
+    home.write({".demo/settings.json": "{}"})
+    found = list(CHECKS["processes"](home.look(demo(f"{DEMO}[processes]\nlive = true\n{ends}"))))
+    assert [(one.cause, str(one.evidence[0])) for one in found] == expected
+    assert all(one.fix is not None and str(one.fix.text).startswith("Run `demo stop`, ") for one in found)
+
+
+@pytest.mark.parametrize(
     "environ",
     [{"DEMO_KEY": KEY}, None, {"HOME": "/"}],
     ids=["it has it", "not ours to look into", "it reads the settings of another home"],

@@ -36,7 +36,7 @@ def effective(look: Sight) -> Effective:
     outdone = {credential.header for credential in further}
     credentials = (*(one for one in _credentials(look) if one.header not in outdone), *further)
     taken = {credential.header for credential in credentials}
-    network = _network(look, base_url)
+    network = network_of(look, base_url, look.environ)
     query = _query(_value(found, "query"))
     return Effective(
         tool=look.tool.name,
@@ -76,12 +76,12 @@ def _hide(url: str) -> None:
             Secret(value)
 
 
-def _network(look: Sight, base_url: str) -> Network:
-    """Its own way to the gateway, by the variables that it reads for that; an older version may read others."""
+def network_of(look: Sight, base_url: str, environ: Mapping[str, str]) -> Network:
+    """Its own way to the gateway, by those variables that it reads for that; an older version may read others."""
     own = look.tool.connections[look.reader.name]
-    network = network_by(own, look, base_url)
+    network = network_by(own, environ, base_url)
     for version, older in own.older.items():
-        other = network_by(older, look, base_url)
+        other = network_by(older, environ, base_url)
         if _differ(network, other, base_url) and any(
             re.search(version, look.world.version(command)) for command in look.tool.commands[:1]
         ):
@@ -89,10 +89,10 @@ def _network(look: Sight, base_url: str) -> Network:
     return network
 
 
-def network_by(connection: Connection, look: Sight, base_url: str) -> Network:
+def network_by(connection: Connection, environ: Mapping[str, str], base_url: str) -> Network:
     """The way that the variables say which one of its versions reads."""
-    network = Network.of({}, look.environ, base_url, connection.certificates, connection.proxies)
-    unchecked = [name for name, value in connection.unchecked.items() if look.environ.get(name) == value]
+    network = Network.of({}, environ, base_url, connection.certificates, connection.proxies)
+    unchecked = [name for name, value in connection.unchecked.items() if environ.get(name) == value]
     return replace(network, unchecked=unchecked[0]) if unchecked else network
 
 

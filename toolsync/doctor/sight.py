@@ -94,8 +94,12 @@ class Sight:
         """The same without what a repository's own files say: with these we run a command, and never with those."""
         return self._with(self._variables_of([one for one in self.layers if not one.is_projects]))
 
-    def _with(self, variables: Mapping[str, Where]) -> Mapping[str, str]:
-        environ = {**self._environ, **self.entries}
+    def environ_from(self, own: Mapping[str, str]) -> Mapping[str, str]:
+        """The variables that it sees where it was started with others than there are here."""
+        return self._with(self.variables, own)
+
+    def _with(self, variables: Mapping[str, Where], own: Mapping[str, str] | None = None) -> Mapping[str, str]:
+        environ = {**self._environ, **self.entries} if own is None else {**own}
         by_name = {one.layer.name: one for one in self.layers}
         for name, where in variables.items():
             value = _data.get(by_name[where.layer].tree.data, _below(by_name[where.layer], parse_path(where.slot)))

@@ -195,11 +195,13 @@ class Processes:
         names: as `FileRow.running` spells them.
         is_live: whether a running one takes up changed settings by itself, so that only its environment stays old.
         is_desktop: whether people start it from a desktop, which sees no shell's variables.
+        ends: the command that ends what it leaves running in the background; "" where it leaves nothing.
     """
 
     names: tuple[str, ...]
     is_live: bool = False
     is_desktop: bool = False
+    ends: str = ""
 
 
 @frozen

@@ -17,6 +17,7 @@ from toolsync.doctor.look import Look, here, looks
 from toolsync.doctor.model import Diagnosis, Finding, State
 from toolsync.doctor.remark import changed, left_out
 from toolsync.doctor.steering import unasked
+from toolsync.doctor.stranded import stranded
 from toolsync.doctor.unasked import is_unset
 from toolsync.doctor.world import World
 from toolsync.errors import ProfileError
@@ -116,7 +117,8 @@ def _told(look: Look, found: Sequence[Finding], asked: Probes, options: Options)
     if not options.is_offline and (is_unset(look, found) or unasked(look) is not None):
         one = diagnosis(look.effective, found, None)
         return replace(one, state="inconclusive") if one.state == "healthy" else one
-    return diagnosis(look.effective, found, asked.of(look.effective) if not is_blocked(found) else None)
+    probed = asked.of(look.effective) if not is_blocked(found) else None
+    return diagnosis(look.effective, (*found, *stranded(look, probed)), probed)
 
 
 def _world(session: Session) -> World:

@@ -92,7 +92,7 @@ def _overhearing(sight: Sight, connection: Connection) -> Where | None:
     from toolsync.doctor.effective import network_by
 
     url = sight.found["base_url"].value if "base_url" in sight.found else ""
-    network = network_by(connection, sight, url)
+    network = network_by(connection, sight.environ, url)
     name = network.rules.variable(sight.environ, url)
     if not network.proxy_for(url) or not _is_projects(sight, name):
         return None

@@ -26,19 +26,23 @@ from toolsync.trace.credential import CREDENTIALS
 
 def processes(look: Look) -> Iterator[Finding]:
     """Running programs of the tool that hold an old address or key, or do not see a variable that they need."""
-    ours = look.tool.processes.get(look.reader.name)
-    if ours is None or not any(answer.layer for answer in look.raw.values()):
-        return  # nothing is set here: there is nothing that could be old
-    running = mains([one for one in look.world.processes if any(map(one.is_called, ours.names))])
-    for process in running:
-        environ = process.environ()
-        if environ is not None and _is_of_other_home(look, environ):
-            continue
+    for process, environ in of_here(look):
         found = _held(look, process, environ) or _unseen(look, process, environ)
-        if found is None and not _is_homeless(environ):
+        if found is None and not is_homeless(environ):
             found = _older(look, process, environ)
         if found is not None:
             yield found
+
+
+def of_here(look: Look) -> Iterator[tuple[Process, Mapping[str, str] | None]]:
+    """The running programs of the tool that read the settings here, with their variables where these can be read."""
+    ours = look.tool.processes.get(look.reader.name)
+    if ours is None or not any(answer.layer for answer in look.raw.values()):
+        return  # nothing is set here: there is nothing that could be old
+    for process in mains([one for one in look.world.processes if any(map(one.is_called, ours.names))]):
+        environ = process.environ()
+        if environ is None or not _is_of_other_home(look, environ):
+            yield process, environ
 
 
 def _is_of_other_home(look: Look, environ: Mapping[str, str]) -> bool:
@@ -55,7 +59,7 @@ def _is_of_other_home(look: Look, environ: Mapping[str, str]) -> bool:
     return any(_file(row, theirs) != _file(row, ours) for row in look.tool.files)
 
 
-def _is_homeless(environ: Mapping[str, str] | None) -> bool:
+def is_homeless(environ: Mapping[str, str] | None) -> bool:
     """Whether its home is not here (a test's that has ended): which settings it read at its start, nobody knows."""
     home = (environ or {}).get("HOME")
     return bool(home) and not Path(str(home)).is_dir()
@@ -85,8 +89,10 @@ def _held(look: Look, process: Process, environ: Mapping[str, str] | None) -> Fi
             lines = _outdated(look, process, question, name, old) if old and old != here.get(name) else ()
             if lines:
                 found = _finding(look, process, "tool_not_restarted", lines, variable=name)
-                is_over = look.tool.processes[look.reader.name].is_live and name in look.variables
-                weight: Severity | None = None if _is_homeless(environ) else "info"
+                ours = look.tool.processes[look.reader.name]
+                found = replace(found, fix=anew(look, process)) if ours.ends else found
+                is_over = ours.is_live and name in look.variables
+                weight: Severity | None = None if is_homeless(environ) else "info"
                 return replace(found, certainty="likely", weight=weight) if is_over else found
     return None
 
@@ -101,10 +107,10 @@ def _outdated(look: Look, process: Process, question: str, name: str, old: str) 
     older = _seconds_before(process, when, _COARSE_SECONDS if is_former else 0.0)  # another value is a sign as well
     if is_former:
         started = [] if older is None else [_started(look, process, older, what)]
-        return (*started, say("still_has_former", program=_named(look, process), variable=name))
+        return (*started, say("still_has_former", program=named(look, process), variable=name))
     if older is None or not value or _is_same(look, question, old, value):
         return ()
-    return _started(look, process, older, what), _holding(_named(look, process), question, name, old)
+    return _started(look, process, older, what), _holding(named(look, process), question, name, old)
 
 
 _COARSE_SECONDS = 2.0
@@ -143,27 +149,50 @@ def _older(look: Look, process: Process, environ: Mapping[str, str] | None) -> F
 
 
 def _unseen(look: Look, process: Process, environ: Mapping[str, str] | None) -> Finding | None:
-    """A variable that it needs for its key or address is set here, and not where it runs."""
-    if environ is None:
-        return None
-    ours = look.tool.processes[look.reader.name]
-    for question in (*sorted(CREDENTIALS & look.found.keys()), "base_url"):
+    """A variable that it needs for its key or address is set here, and not where it runs; or not to the same.
+
+    Another value counts where it makes the requests of later runs: else it may be another terminal's, and meant so.
+    """
+    for question in (*sorted(CREDENTIALS & look.found.keys()), "base_url") if environ is not None else ():
         for name in needed(look, question):
-            if name in {*environ, *look.variables, *look.entries} or not look.environ.get(name):
-                continue
-            is_desktop = ours.is_desktop or _is_of_desktop(look, process)
-            cause = "gui_env_missing" if is_desktop else "env_not_refreshed"
-            seen = "unseen_from_desktop" if is_desktop else "unseen_since_before"
-            lines: list[Text] = [say(seen, variable=name, program=_named(look, process))]
-            line = look.world.set_at(name)
-            if line is not None:
-                at = f"{look.world.session.shown(line.file)}:{line.line}"
-                lines.append(say(f"set_for_new_{line.kind}", place=at))
-            found = _finding(look, process, cause, lines, variable=name)
-            # No program takes up a variable while it runs, and what it does with its files does not help here.
-            anew = Fix(say("restart", program=_named(look, process)))
-            return replace(found, fix=None if is_desktop else anew)
+            here, there = look.environ.get(name, ""), (environ or {}).get(name)
+            if name not in {*look.variables, *look.entries} and here not in ("", there):
+                found = _other_than_here(look, process, question, name, there)
+                if found is not None:
+                    return found
     return None
+
+
+def _other_than_here(look: Look, process: Process, question: str, name: str, there: str | None) -> Finding | None:
+    ours = look.tool.processes[look.reader.name]
+    if there is None:
+        is_desktop = ours.is_desktop or _is_of_desktop(look, process)
+        found = not_seen(look, process, name, is_desktop=is_desktop)
+        return replace(found, fix=None) if is_desktop else found
+    if not ours.ends:
+        return None
+    lines = [_holding(named(look, process), question, name, there)]
+    return replace(_finding(look, process, "env_not_refreshed", lines, variable=name), fix=anew(look, process))
+
+
+def not_seen(look: Look, process: Process, name: str, *, is_desktop: bool = False) -> Finding:
+    """A variable is set here, and not where the program runs."""
+    cause = "gui_env_missing" if is_desktop else "env_not_refreshed"
+    seen = "unseen_from_desktop" if is_desktop else "unseen_since_before"
+    lines: list[Text] = [say(seen, variable=name, program=named(look, process))]
+    line = look.world.set_at(name)
+    if line is not None:
+        at = f"{look.world.session.shown(line.file)}:{line.line}"
+        lines.append(say(f"set_for_new_{line.kind}", place=at))
+    return replace(_finding(look, process, cause, lines, variable=name), fix=anew(look, process))
+
+
+def anew(look: Look, process: Process) -> Fix:
+    """How it gets other variables: none takes one up while it runs, and what it does with its files does not help."""
+    ends = look.tool.processes[look.reader.name].ends
+    if ends:
+        return Fix(say("restart_behind", program=named(look, process), command=ends))
+    return Fix(say("restart", program=named(look, process)))
 
 
 _EDITORS = (
@@ -233,12 +262,13 @@ def _applied(look: Look, own: Collection[str] = ()) -> float | None:
     return max(times, default=None)
 
 
-def _named(look: Look, process: Process) -> str:
+def named(look: Look, process: Process) -> str:
+    """The program with its number, for people."""
     return f"{look.called} (pid {process.pid})"
 
 
 def _started(look: Look, process: Process, seconds: float, what: Text) -> Text:
-    return say("started_before", program=_named(look, process), gap=_gap(seconds), what=what)
+    return say("started_before", program=named(look, process), gap=_gap(seconds), what=what)
 
 
 def _gap(seconds: float) -> Text:
@@ -257,7 +287,7 @@ def _finding(  # noqa: PLR0913  a finding has as many parts
     certainty: Certainty = "sure",
     variable: str = "",
 ) -> Finding:
-    name = _named(look, process)
+    name = named(look, process)
     reload = say("reload", reload=look.tool.reload, program=name) if look.tool.reload else say("restart", program=name)
     found = values(look, pid=str(process.pid), program=look.called, variable=variable)
     return Finding(cause, certainty, tuple(lines), found, None, Fix(reload))
