@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +16,7 @@ from tests.acceptance.machine import KEY, Machine
 from tests.acceptance.test_asking import terminal
 from tests.acceptance.test_entry import Absent
 from tests.conftest import needs
+from tests.doctor.test_authority import made, served
 from tests.keys import invented
 from toolsync.loopback import LoopbackGateway
 from toolsync.masking import Secret
@@ -299,3 +301,22 @@ def test_a_chain_is_asked_about_once(machine: Machine, gateway: LoopbackGateway)
         code = screen.ended()
     assert (code, "[y/N]" in screen.shown) == (0, False), screen.shown
     assert json.loads(machine.read(CLAUDE))["env"]["API_TIMEOUT_MS"] == "120000"
+
+
+def test_each_is_told_the_variable_by_which_it_trusts_a_certificate(machine: Machine, tmp_path: Path) -> None:
+    with served(made(tmp_path, None, is_critical=False)) as url:
+        machine.write(CLAUDE, "{}")
+        machine.write(CODEX, "")
+        machine.write(CLINE, "{}")
+        machine.profile(base_url=url.removesuffix("/v1"))
+        ran = machine.toolsync("apply", "--yes", "--allow-plaintext", "--no-ping")
+        assert ran.code == 0, ran.err
+        said = machine.toolsync("doctor").out
+    told = [line for line in said.splitlines() if line.startswith("✗") or "the same" in line]
+    assert told == [
+        "✗ Claude Code: the certificate's issuer is not trusted here (tls_untrusted_ca)",
+        "  the same: Cline (vscode), Cline (cli)",
+        "✗ Codex CLI: the certificate's issuer is not trusted here (tls_untrusted_ca)",
+    ]
+    named = re.findall(r"name its file in (\w+), in the environment that (.*?) is started", " ".join(said.split()))
+    assert named == [("NODE_EXTRA_CA_CERTS", "Claude Code"), ("CODEX_CA_CERTIFICATE", "Codex CLI")]

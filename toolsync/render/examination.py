@@ -57,11 +57,17 @@ def _trouble(one: Data) -> object:
     """What is wrong with it, and with others that say the same."""
     if not one["findings"]:
         told = (*one["asked"], *one["unknown"], one["fix"])
-        lines = [re.sub(r"\S+://\S+", "…", _general(line, one)) for line in told]
+        lines = [_without_places(_general(line, one)) for line in told]
         return urlsplit(one["request"]["url"]).netloc if one["asked"] else "", *lines
     first = one["findings"][0]
     told = first["cause"], first["certainty"], one["is_untold"]
-    return *told, urlsplit(one["request"]["url"]).netloc, _general(first["fix"], one)
+    mends = _general(first["fix"], one) if first["fix"] else _without_places(_general(first["remedy"], one))
+    return *told, urlsplit(one["request"]["url"]).netloc, mends
+
+
+def _without_places(text: str) -> str:
+    """The text without addresses, and without where something stands: each program has its own, of one kind."""
+    return re.sub(r"\S+://\S+|[~/]\S*:\d+", "…", text)
 
 
 def _general(fix: str, one: Data) -> str:
