@@ -46,7 +46,7 @@ def _played(row: Arranged, home: Path, gateways: Mapping[str, LoopbackGateway]) 
     for name, text in row.files.items():
         path = home / name.removeprefix("/")
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(_filled(text, known), encoding="utf-8")
+        path.write_text(_filled(text, known), encoding=row.encoding)
     subprocess.run(["mount", "--bind", home / "etc", "/etc"], check=True, timeout=10)
     try:
         environ = {name: _filled(text, known) for name, text in row.environ.items()} | _environ(row, home)

@@ -32,6 +32,7 @@ class Arranged:
         files: by their place in the home folder, or below `/etc`; the project lies in the home folder.
         asks: which gateway it asks, for which model, and the key in each header.
         environ: what the user's shell exports.
+        encoding: the files'.
     """
 
     client: Client
@@ -39,6 +40,7 @@ class Arranged:
     files: Mapping[str, str]
     asks: tuple[str, str, Mapping[str, str]]
     environ: Mapping[str, str] = field(default_factory=dict)
+    encoding: str = "utf-8"
 
 
 def _env(**variables: str) -> str:
@@ -128,6 +130,18 @@ TABLE = (
         "a login beside a key",
         {**_claude(ANTHROPIC_API_KEY="@A@"), ".claude/.credentials.json": _LOGIN},
         ("@ROOT@", "user", {"x-api-key": "A"}),
+    ),
+    Arranged(
+        CLAUDE,
+        "UTF-16 with its mark",
+        {
+            ".claude/settings.json": "\ufeff" + _env(ANTHROPIC_BASE_URL="@ROOT@", ANTHROPIC_AUTH_TOKEN="@A@"),
+            "project/.claude/settings.json": "\ufeff" + _env(ANTHROPIC_MODEL="project"),
+            "/etc/claude-code/managed-settings.json": "\ufeff" + _env(ANTHROPIC_MODEL="managed"),
+            "/etc/claude-code/managed-settings.d/1.json": "\ufeff" + _env(ANTHROPIC_BASE_URL="@OTHER@"),
+        },
+        ("@OTHER@", "managed", {"authorization": "A"}),
+        encoding="utf-16-le",
     ),
     Arranged(
         CODEX,

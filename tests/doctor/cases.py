@@ -226,7 +226,7 @@ def _borrowed(stage: Stage, config: Data, name: str, replaced: Mapping[str, str]
     """A shipped tool under another name, whose own default is the case's address; its JSON may not begin with a BOM."""
     manifest = tomlkit.parse((resources.folder("templates") / "tools" / name / "tool.toml").read_text(encoding="utf-8"))
     text = manifest.as_string().replace('format = "json"', 'format = "json-no-bom"', 1)
-    text = text.replace('format  = "json" ', 'format  = "json-no-bom" ', 1).replace("falls_back", "# falls_back")
+    text = text.replace('format  = "json-utf-16" ', 'format  = "json-no-bom" ', 1).replace("falls_back", "# falls_back")
     streams = json.dumps(bool(config.get("stream", False)))
     for old, new in {"[request]\n": f"[request]\nstreams = {streams}\n", **replaced}.items():
         text = text.replace(old, new, 1)

@@ -160,6 +160,28 @@ ROWS: dict[str, dict[str, Row]] = {
             [("config_duplicate_key", "sure")], {CODEX: "[a]\n[b]\n[a]\n"}, tool="codex", says="config.toml:3"
         ),
         "UTF-16": Row([("config_parse_error", "sure")], {OWN: "{}".encode("utf-16")}, says="UTF-16"),
+        "UTF-16 that Claude Code reads": Row(NONE, {CLAUDE: "\ufeff{}".encode("utf-16-le")}, tool="claude-code"),
+        "a project's": Row(
+            NONE, {"project/.claude/settings.local.json": "\ufeff{}".encode("utf-16-le")}, tool="claude-code"
+        ),
+        "UTF-16 that it reads, with a comment": Row(
+            [("config_json_not_strict", "sure")],
+            {CLAUDE: "\ufeff{\n} // mine".encode("utf-16-le")},
+            tool="claude-code",
+            says="settings.json:2:3: a comment",
+        ),
+        "UTF-16 in the other order, which it does not read": Row(
+            [("config_parse_error", "sure")],
+            {CLAUDE: "\ufeff{}".encode("utf-16-be")},
+            tool="claude-code",
+            says="UTF-16",
+        ),
+        "UTF-16 without its mark": Row(
+            [("config_parse_error", "sure")], {CLAUDE: "{}".encode("utf-16-le")}, tool="claude-code", says=":1:2: stray"
+        ),
+        "UTF-16 that Codex does not read": Row(
+            [("config_parse_error", "sure")], {CODEX: "\ufeff".encode("utf-16-le")}, tool="codex", says="UTF-16"
+        ),
         "a managed file that cannot be parsed": Row(
             [("config_parse_error", "sure")], {"/etc/claude-code/managed-settings.json": "{"}, tool="claude-code"
         ),

@@ -39,6 +39,7 @@ _FORMATS = {
     "gitignore": ("toolsync.document.gitignore", "GitignoreDocument"),
     "json": ("toolsync.document.jsonc", "StrictJsonDocument"),
     "json-no-bom": ("toolsync.document.jsonc", "BomlessJsonDocument"),
+    "json-utf-16": ("toolsync.document.jsonc", "WideJsonDocument"),
     "jsonc": ("toolsync.document.jsonc", "JsoncDocument"),
     "toml": ("toolsync.document.toml", "TomlDocument"),
 }
@@ -49,14 +50,15 @@ def parse(raw: bytes, format: str) -> Document:
     """The document in `raw`.
 
     Raises:
-        DocumentError: it is not UTF-8, or cannot be parsed whole; with line and column.
+        DocumentError: it is in no encoding of the format's, or cannot be parsed whole; with line and column.
         TemplateError: there is no such format.
     """
     if format not in _FORMATS:
         raise TemplateError(f"unknown format '{format}'", hint=f"Known: {', '.join(_FORMATS)}.")
     module, name = _FORMATS[format]
     kind: type[Document] = getattr(import_module(module), name)
-    return kind(decoded(raw))
+    encoding = next((encoding for mark, encoding in kind.marks.items() if raw.startswith(mark)), "")
+    return kind(raw.decode(encoding, errors="replace") if encoding else decoded(raw))
 
 
 def format_of(name: str) -> str:
@@ -81,6 +83,7 @@ def decoded(raw: bytes) -> str:
         return raw.decode()
     except UnicodeDecodeError as error:
         if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
-            raise DocumentError("the file is UTF-16, and toolsync reads UTF-8", line=1, column=1) from error
+            reason, hint = "the file is UTF-16, and toolsync reads UTF-8", "Save it as UTF-8."
+            raise DocumentError(reason, line=1, column=1, hint=hint) from error
         line, column = place(raw[: error.start].decode(errors="replace"), error.start)
         raise DocumentError("not UTF-8 text", line=line, column=column) from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import ClassVar, Self
 
@@ -46,11 +46,14 @@ class Document(ABC):
     4. Nothing is written that the format's strict readers choke on.
 
     Attributes:
-        text: the whole file, decoded from UTF-8.
+        marks: the byte-order marks by which the format's readers know another encoding than UTF-8. Such a file is read
+            as they read it; nothing writes one.
+        text: the whole file, decoded.
         log: the splices made since the text was parsed, in order.
     """
 
     format: ClassVar[str]
+    marks: ClassVar[Mapping[bytes, str]] = {}
 
     def __init__(self, text: str, log: tuple[Splice, ...] = ()) -> None:
         self.text = text

@@ -6,8 +6,9 @@ fault, and that nothing of the kind is ever written into a strict file that has 
 
 from __future__ import annotations
 
+import codecs
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import ClassVar, Self
 
@@ -238,6 +239,13 @@ class BomlessJsonDocument(StrictJsonDocument):
         if self.text.startswith("\ufeff"):
             return Fault(1, 1, "a byte-order mark, which it does not skip")
         return super()._found_fault()
+
+
+class WideJsonDocument(StrictJsonDocument):
+    """The same, also in UTF-16LE with its mark, as PowerShell 5 writes it: Claude Code 2.1.112 reads it, UTF-16BE not."""
+
+    format: ClassVar[str] = "json-utf-16"
+    marks: ClassVar[Mapping[bytes, str]] = {codecs.BOM_UTF16_LE: "utf-16-le"}
 
 
 def _read(text: str, *, is_shallow: bool = False) -> Reading:
