@@ -47,6 +47,12 @@ Running = Callable[[], Iterable[Process]]
 """Lists them, in order of their numbers."""
 
 
+def mains(processes: Sequence[Process]) -> list[Process]:
+    """Those that no other of them started: of an editor its main process, whose variables all windows have."""
+    pids = {process.pid for process in processes}
+    return [process for process in processes if process.parent not in pids]
+
+
 def running() -> Sequence[Process]:
     """Every process of this user that can be seen, in order of their numbers; none where the system does not say."""
     try:

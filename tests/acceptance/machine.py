@@ -20,6 +20,7 @@ from toolsync import masking, process
 from toolsync.__main__ import main
 from toolsync.cli import context
 from toolsync.masking import Secret
+from toolsync.process import Process
 from toolsync.secret.vault import MemoryVault, Vault
 
 KEY = invented("acceptance")
@@ -66,6 +67,7 @@ class Machine:
     capture: pytest.CaptureFixture[str]
     vault: Vault = field(default_factory=MemoryVault)
     environ: dict[str, str] = field(default_factory=dict)
+    processes: tuple[Process, ...] = ()
 
     def __post_init__(self) -> None:
         for folder in (self.home, self.project, self.config.parent):
@@ -111,7 +113,7 @@ class Machine:
     def _enter(self, patch: pytest.MonkeyPatch) -> None:
         enter(patch, self._environ(), self.project)
         patch.setattr(context, "_vault", lambda _is_interactive: lambda: self.vault)
-        patch.setattr(process, "running", tuple)  # an editor that is open here is no part of the test
+        patch.setattr(process, "running", lambda: self.processes)  # an editor that is open here is no part of the test
 
     def _environ(self) -> dict[str, str]:
         return {"HOME": str(self.home), "PATH": "/nowhere", "TOOLSYNC_CONFIG": str(self.config), **self.environ}

@@ -21,10 +21,9 @@ from tests.keys import invented
 from tests.programs import started
 from toolsync import disk, memory, process
 from toolsync.doctor.checks import CHECKS, findings
-from toolsync.doctor.checks.running import mains
 from toolsync.doctor.diagnosis import diagnosis
 from toolsync.masking import Secret
-from toolsync.process import Process
+from toolsync.process import Process, mains
 from toolsync.remembered import NOTHING, FileMemory, LayerMemory, Memory, Remembered, mark
 from toolsync.secret import former
 from toolsync.secret.former import Former

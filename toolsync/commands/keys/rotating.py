@@ -18,6 +18,7 @@ from toolsync.commands.keys.holders import Holders, layers_of
 from toolsync.commands.keys.notices import messages
 from toolsync.commands.keys.rotate import Rotation
 from toolsync.commands.keys.sending import Sent, sent
+from toolsync.commands.keys.started import started_with
 from toolsync.commands.keys.turning import Turn, forget
 from toolsync.commands.leaks.leftover import Left, leftovers, said
 from toolsync.commands.pinging import Pinged, failures, ping_all
@@ -64,6 +65,7 @@ def execute(rotation: Rotation, *, ping: bool = True) -> Result:
         *_left_messages(left, memory),
         *_still_older(before),
         *(still_kept(session, memory, old) if old is not None else ()),
+        *(started_with(session, known, old) if old is not None else ()),
         *_turn_messages(turn),
         *forgetting.tidied(session),
         *still_exposed(session, rotation.files.files),

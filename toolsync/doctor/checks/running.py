@@ -16,7 +16,7 @@ from toolsync.doctor.look import Look
 from toolsync.doctor.model import Certainty, Finding, Fix
 from toolsync.doctor.printing import command_path
 from toolsync.paths import Places
-from toolsync.process import Process
+from toolsync.process import Process, mains
 from toolsync.search.placing import existing
 from toolsync.secret.vault import Entry
 from toolsync.sentence import Text, say
@@ -68,12 +68,6 @@ def is_homeless(environ: Mapping[str, str] | None) -> bool:
 def _file(row: FileRow, places: Places) -> str:
     path = existing(row.path, places)
     return "" if path is None else os.path.realpath(path)
-
-
-def mains(processes: Sequence[Process]) -> list[Process]:
-    """Those that no other of them started: of an editor its main process, whose variables all windows have."""
-    pids = {process.pid for process in processes}
-    return [process for process in processes if process.parent not in pids]
 
 
 def _held(look: Look, process: Process, environ: Mapping[str, str] | None) -> Finding | None:

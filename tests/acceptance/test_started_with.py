@@ -1,0 +1,48 @@
+"""A program that runs with the key which a rotation replaces goes on with it: the rotation names it."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+
+import pytest
+
+from tests.acceptance.machine import KEY, Machine
+from tests.keys import invented
+from toolsync.masking import Secret
+from toolsync.process import Process
+
+NEW = invented("started-new")
+AGAIN = "it, and start it anew where the new key is set."
+HUB = "`cline hub stop` ends what it leaves running in the background, which serves new runs too; else end"
+Running = tuple[str, Mapping[str, str] | None, tuple[str, str] | None]
+RUNNING: dict[str, Running] = {
+    # the program, its variables, and what is said of it
+    "with the old key": ("claude", {"ANTHROPIC_AUTH_TOKEN": KEY}, ("Claude Code", f"End {AGAIN}")),
+    "within a longer text": ("codex", {"HEADERS": f"Bearer {KEY}"}, ("Codex CLI", f"End {AGAIN}")),
+    "one that leaves a hub behind": ("cline", {"OPENAI_API_KEY": KEY}, ("Cline (cli)", f"{HUB} {AGAIN}")),
+    "with another key": ("claude", {"ANTHROPIC_AUTH_TOKEN": NEW}, None),
+    "not ours to look into": ("claude", None, None),
+    "no tool of ours": ("another", {"ANTHROPIC_AUTH_TOKEN": KEY}, None),
+}
+
+
+@pytest.mark.parametrize("running", RUNNING.values(), ids=RUNNING)
+def test_a_rotation_names_what_runs_with_the_old_key(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, running: Running
+) -> None:
+    name, environ, expected = running
+    machine.profile()
+    assert machine.vault is not None
+    machine.vault.set("work", Secret(KEY))
+    monkeypatch.setattr("sys.stdin", io.StringIO(NEW))
+    machine.processes = (Process(7, frozenset({name}), environ=lambda: environ),)
+    ran = machine.toolsync("key", "rotate", "--stdin", "--yes", "--no-ping", "--json")
+    found = [(one["text"], one["hint"]) for one in ran.json["messages"] if "pid" in one["text"]]
+    if expected is None:
+        assert found == []
+    else:
+        variable = next(iter(environ or {}))
+        text = f"{expected[0]} runs with the old key in ${variable} (pid 7), and goes on with it"
+        assert found == [(text, expected[1])]
+    assert KEY not in ran.out
