@@ -30,6 +30,11 @@ ALLOWED: Sequence[tuple[str, str, str]] = (
         "the plaintext way, agreed to: the template spells `<key>`",
     ),
     (
+        r"doctor/test_by_variable.py::test_a_variable_gives_way",
+        r"file machine-0/home/service/settings\.json",
+        "the plaintext way, agreed to",
+    ),
+    (
         r"test_bad_input.py::test_a_tool_that_would_need_a_copy_of_the_key_is_left_out_without_consent",
         r"file machine-0/home/\.claude/settings\.json",
         "the plaintext way, agreed to",

@@ -39,6 +39,15 @@ def test_a_service_is_started_with_the_variable_that_its_settings_refer_to(serve
     assert _first(served, *SERVICES) == [("", ""), ("", "")]
 
 
+def test_a_variable_gives_way_to_the_way_that_the_profile_has_by_now(served: Machine, gateway: LoopbackGateway) -> None:
+    assert served.toolsync("apply", "--yes").code == 0
+    served.profile(f'{REST}key_way = "plaintext"\n', base_url=gateway.base_url)
+    ((cause, told),) = _first(served, "settings-json")
+    assert (cause, told) == ("key_env_empty", "toolsync apply --tool settings-json --allow-plaintext")
+    assert served.toolsync(*told.split()[1:], "--yes").code == 0
+    assert _first(served, "settings-json") == [("", "")]
+
+
 def test_a_variable_with_another_key_is_named_before_the_copy_that_it_outdoes(served: Machine) -> None:
     served.write(".vibe/config.toml", "")
     assert served.toolsync("apply", "--yes", "--tool", "mistral-vibe").code == 0

@@ -242,7 +242,7 @@ class BomlessJsonDocument(StrictJsonDocument):
 
 
 class WideJsonDocument(StrictJsonDocument):
-    """The same, also in UTF-16LE with its mark, as PowerShell 5 writes it: Claude Code 2.1.112 reads it, UTF-16BE not."""
+    """The same, also in UTF-16LE with its mark, as PowerShell 5 writes it; Claude Code 2.1.112 reads no UTF-16BE."""
 
     format: ClassVar[str] = "json-utf-16"
     marks: ClassVar[Mapping[bytes, str]] = {codecs.BOM_UTF16_LE: "utf-16-le"}

@@ -31,14 +31,18 @@ def put_right(effective: Effective, finding: Finding, profile: Profile, standing
 
 
 def unset(effective: Effective, finding: Finding, profile: Profile, standing: Standing) -> Fix | None:
-    """The variable from which the tool takes the key; one that toolsync named is set by `exec` and `hook`."""
+    """The variable from which the tool takes the key; one that toolsync named is set by `exec` and `hook`.
+
+    Where the profile has another way for the tool by now, the variable gives way to it.
+    """
     variable = str(finding.values.get("variable", ""))
     own = standing.key()
     if isinstance(own, SecretError):
         return way_to(effective, profile, standing, own)
-    if not variable or variable != standing.variable:
-        return None
-    return Fix(say("start_with_key", variable=variable, program=standing.program or "PROGRAM"))
+    if variable and variable == standing.variable:
+        return Fix(say("start_with_key", variable=variable, program=standing.program or "PROGRAM"))
+    is_ours = finding.where is not None and standing.writes and not standing.rehearsal().is_vain
+    return commands(applied(effective.tool)) if isinstance(own, Secret) and is_ours else None
 
 
 def from_variable(effective: Effective, finding: Finding, standing: Standing) -> Fix | None:
