@@ -42,6 +42,26 @@ def test_an_address_that_was_edited(edited: Machine, gateway: LoopbackGateway, n
     assert f'base_url = "{other}/v1"' in edited.read(CODEX)
 
 
+@pytest.mark.parametrize(("named", "remarks"), [((), []), (("claude-code",), ["tool_timeout_too_short"])])
+def test_a_short_time_limit_is_no_matter_before_the_edited_address(
+    edited: Machine, gateway: LoopbackGateway, named: tuple[str, ...], remarks: list[str]
+) -> None:
+    edited.write(CLAUDE, "{}")
+    (edited.home / CODEX).unlink()
+    edited.environ["API_TIMEOUT_MS"] = "20000"
+    assert edited.toolsync("apply", "--yes", "--no-ping", "--tool", "claude-code").code == 0
+    other = gateway.base_url.replace("127.0.0.1", "localhost")
+    assert edited.toolsync("profile", "edit", "--set", f"base_url={other}").code == 0
+    told = edited.toolsync("doctor", "--json", *named).json["data"]["tools"]
+    said = next(one for one in told if one["tool"] == "claude-code")
+    assert (said["state"], said["findings"], said["command"]) == (
+        "inconclusive",
+        [],
+        ["apply", "--tool", "claude-code"],
+    )
+    assert [one["cause"] for one in said["remarks"]] == remarks
+
+
 @pytest.mark.parametrize(("named", "count"), [((), 0), (("codex",), 1)])
 def test_a_model_that_was_edited_is_a_remark_for_who_asks(edited: Machine, named: tuple[str, ...], count: int) -> None:
     assert _doctor(edited, *named)[1]["remarks"] == []

@@ -39,11 +39,11 @@ def diagnosis(effective: Effective, offline: Sequence[Finding], probed: Probed |
     """
     one = _diagnosis(effective, offline, probed)
     told = {finding.cause for finding in one.findings}
-    remarks = [finding for finding in offline if finding.cause in _OF_LONG_ANSWERS - told]
+    remarks = [finding for finding in offline if finding.cause in OF_LONG_ANSWERS - told]
     return replace(one, remarks=tuple(remarks))
 
 
-_OF_LONG_ANSWERS = frozenset({"tool_timeout_too_short"})
+OF_LONG_ANSWERS = frozenset({"tool_timeout_too_short"})
 """Causes that a short question, as the probe's is, may not show."""
 
 

@@ -10,8 +10,9 @@ from toolsync import disk, registry
 from toolsync.causes import Language
 from toolsync.commands.doctor import described, notes
 from toolsync.commands.doctor.probing import Probes, probes
+from toolsync.doctor.behind import behind
 from toolsync.doctor.checks import findings
-from toolsync.doctor.diagnosis import diagnosis, is_blocked
+from toolsync.doctor.diagnosis import OF_LONG_ANSWERS, diagnosis, is_blocked
 from toolsync.doctor.exported import is_exported
 from toolsync.doctor.look import Look, here, looks
 from toolsync.doctor.model import Diagnosis, Finding, State
@@ -118,7 +119,16 @@ def _told(look: Look, found: Sequence[Finding], asked: Probes, options: Options)
         one = diagnosis(look.effective, found, None)
         return replace(one, state="inconclusive") if one.state == "healthy" else one
     probed = asked.of(look.effective) if not is_blocked(found) else None
-    return diagnosis(look.effective, (*found, *stranded(look, probed)), probed)
+    later = _later(look, found)
+    told = [one for one in (*found, *stranded(look, probed)) if one not in later]
+    one = diagnosis(look.effective, told, probed)
+    return replace(one, remarks=(*one.remarks, *later))
+
+
+def _later(look: Look, found: Sequence[Finding]) -> Sequence[Finding]:
+    """What tells of long answers alone, where the gateway that is to give them is another one by now."""
+    waits = [one for one in found if one.cause in OF_LONG_ANSWERS and one.certainty != "sure"]
+    return waits if waits and any(answer.question == "base_url" for answer in behind(look)) else ()
 
 
 def _world(session: Session) -> World:
