@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from toolsync import resources
 from toolsync.address import Dialect, addresses, is_loopback, normal
 from toolsync.errors import TemplateError, UsageError
-from toolsync.gateways import Gateway, find, gateways, named
+from toolsync.gateways import Gateway, at, find, gateways, named
 
 FILES = sorted((resources.folder("templates") / "gateways").glob("*.toml"))
 SCHEMA = resources.schema("gateway")
@@ -51,6 +51,21 @@ def test_an_address_is_stated_only_where_the_rule_does_not_derive_it(shipped: Ga
     needless = [protocol for protocol, url in shipped.urls.items() if derived[f"{protocol}_url"] == url]
     assert needless == []
     assert all(normal(url) == url for url in shipped.urls.values())
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        ("https://api.deepseek.com/anthropic", "deepseek"),  # what Claude Code has there
+        ("https://API.deepseek.com:443", "deepseek"),
+        ("https://deepseek.com", ""),
+        ("http://api.deepseek.com", ""),
+        ("https://gateway.example", ""),
+    ],
+)
+def test_an_address_is_a_known_gateways_by_its_host(url: str, name: str) -> None:
+    found = at(gateways(NOBODYS), url)
+    assert (found.name if found else "") == name
 
 
 def test_every_protocol_has_its_source(shipped: Gateway) -> None:

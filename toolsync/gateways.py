@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from toolsync import disk, resources
-from toolsync.address import Addresses, Dialect, Protocol, addresses
+from toolsync.address import Addresses, Dialect, Protocol, addresses, origin
 from toolsync.errors import ProfileError, TemplateError, UsageError
 from toolsync.masking import on_one_line
 from toolsync.profile.wording import close
@@ -84,6 +84,16 @@ def named(known: Mapping[str, Gateway], name: str) -> Gateway:
         meant = f"Did you mean '{near}'? " if near else ""
         raise UsageError(f"unknown gateway '{on_one_line(name)}'", hint=f"{meant}Known: {', '.join(known)}.")
     return known[name]
+
+
+def at(known: Mapping[str, Gateway], url: str) -> Gateway | None:
+    """The gateway that answers at the scheme, host and port of `url`; None where none is known to.
+
+    Raises:
+        ProfileError: `url` is no address.
+    """
+    place = origin(url)
+    return next((one for one in known.values() if one.base_url and origin(one.base_url) == place), None)
 
 
 def find(name: str | None, config: Path) -> Gateway | None:

@@ -264,6 +264,13 @@ def test_init_judges_each_answer_at_once(ready: Machine) -> None:
     ]
 
 
+def test_init_offers_the_model_of_a_gateway_that_it_knows_by_its_address(ready: Machine) -> None:
+    with terminal(ready, "init", "home", "--base-url", "https://api.deepseek.com/anthropic") as screen:
+        assert screen.until("Model [deepseek-v4-pro]: ").answer("\n").ended() == 0
+    told = ready.toolsync("profile", "show", "home", "--json").json["data"]
+    assert "deepseek-v4-pro" in str(told)
+
+
 def test_init_gives_up_after_three_answers(ready: Machine) -> None:
     with ready.untouched(), terminal(ready, "init") as screen:
         for _ in range(3):

@@ -76,6 +76,8 @@ def _completed(wanted: Wanted, known: Mapping[str, Gateway]) -> Wanted:
     """What is wanted, with what the person answers where it says nothing."""
     from dataclasses import replace
 
+    from toolsync import gateways
+
     if wanted.gateway is None and wanted.base_url is None:
         names = textwrap.wrap(", ".join(known), 76, break_on_hyphens=False)
         screen.stderr().show([Line("Known gateways:"), *(Line(f"  {line}") for line in names)])
@@ -84,8 +86,8 @@ def _completed(wanted: Wanted, known: Mapping[str, Gateway]) -> Wanted:
     if wanted.gateway is not None and wanted.gateway.base_url is None and wanted.base_url is None:
         wanted = replace(wanted, base_url=_asked(f"Address: {wanted.gateway.asks}", _address))
     if wanted.model is None:
-        example = wanted.gateway.model if wanted.gateway else None
-        wanted = replace(wanted, model=typer.prompt("Model", default=example, err=True))
+        meant = wanted.gateway or gateways.at(known, wanted.base_url or "")
+        wanted = replace(wanted, model=typer.prompt("Model", default=meant.model if meant else None, err=True))
     return wanted
 
 
