@@ -87,3 +87,31 @@ def test_a_key_that_was_replaced_by_none_comes_back_without_a_word(
     ran = machine.toolsync("undo", "--yes")
     assert (ran.code, "gets a key back" in ran.out) == (0, False), ran.out
     assert machine.read(FILE) == before
+
+
+HELD = "warning: the key that is forgotten still stands in ~/.zshrc (line 2)\n"
+
+
+@pytest.mark.parametrize("is_sure", [True, False], ids=["yes", "nobody is there"])
+def test_who_forgets_a_key_is_told_first_what_still_holds_it(
+    machine: Machine, both: Both, monkeypatch: pytest.MonkeyPatch, *, is_sure: bool
+) -> None:
+    applied(machine, both, key=OTHER)
+    rotate(machine, monkeypatch)
+    machine.write(".zshrc", f"# mine\nexport A_SERVICE={KEY}\n")
+    ran = machine.toolsync("key", "forget", *(["--yes"] if is_sure else []))
+    assert (ran.code, KEY in ran.out + ran.err) == (0 if is_sure else 2, False)
+    assert ran.out.count(HELD) == 1, ran.out
+    if not is_sure:
+        assert machine.toolsync("key", "rotate", "--back", "--yes").said == (0, "")
+
+
+def test_a_key_that_another_name_of_the_keyring_holds_is_not_spoken_of(
+    machine: Machine, both: Both, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    applied(machine, both, key=OTHER)
+    rotate(machine, monkeypatch)
+    machine.write(".zshrc", f"# mine\nexport A_SERVICE={KEY}\n")
+    monkeypatch.setattr("sys.stdin", io.StringIO(KEY))
+    assert machine.toolsync("key", "set", "spare", "--stdin").code == 0
+    assert "still stands" not in machine.toolsync("key", "forget", "--yes").out

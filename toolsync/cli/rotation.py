@@ -101,9 +101,10 @@ def key_forget(
 ) -> None:
     """Forget the key that was replaced.
 
-    There is no `key rotate --back` then.
+    There is no `key rotate --back` then. What still holds it is named first.
     """
     from toolsync.commands.keys.earlier import kept_in_spite
+    from toolsync.commands.keys.outdated import still_held
     from toolsync.commands.keys.stored import checked_name
     from toolsync.commands.keys.turning import forget
     from toolsync.secret import former
@@ -112,9 +113,23 @@ def key_forget(
     name = checked_name(naming.key_name(session, profile))
     naming.demand_known(session, name)
     kept = former.read(session.state, name, session.open_vault())
+    lasting = (*still_held(session, name), *kept_in_spite(session, name))
     if kept.entry or kept.going:
-        ask(session, f"Forget the key that keyring:{name} has replaced?", yes=yes)
-    lasting = kept_in_spite(session, name)
+        lasting = _asked(session, f"Forget the key that keyring:{name} has replaced?", lasting, yes=yes)
     is_gone = forget(session, name)
     text = f"the key that keyring:{name} has replaced {'is forgotten' if is_gone else 'is not kept'}."
     show(Result("key forget", {"name": name, "forgotten": is_gone}, (Message("note", text), *lasting)))
+
+
+def _asked(session: Session, question: str, known: tuple[Message, ...], *, yes: bool) -> tuple[Message, ...]:
+    """Ask, what a person should know of it told first; what is left to tell.
+
+    Raises:
+        DeclinedError: they say no, or nobody is there.
+    """
+    if yes or run.json:
+        ask(session, question, yes=yes)
+        return known
+    screen.stdout().show(render.message_lines(known))
+    ask(session, question, yes=yes)
+    return ()
