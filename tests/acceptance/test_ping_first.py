@@ -15,7 +15,7 @@ from tests.core.test_echo import FORMS, ODD
 from tests.keys import invented
 from tests.scripted import HANG, http, scripted
 from toolsync.commands import pinging
-from toolsync.loopback import LoopbackGateway
+from toolsync.loopback import Answer, LoopbackGateway, Received
 from toolsync.masking import Secret
 from toolsync.probe import Network
 
@@ -58,6 +58,33 @@ def test_a_wrong_key_stops_before_anything_is_written(ready: Machine) -> None:
         f"{gateway.base_url}/v1/messages (claude-code): the gateway does not know this key (401): Invalid API key "
         "[key_invalid]",
     )
+
+
+class OneApi(LoopbackGateway):
+    """Takes the key for all but Codex's API."""
+
+    def answer(self, request: Received) -> Answer:
+        if request.path.endswith("/responses"):
+            return Answer(401, b'{"error": {"message": "Invalid API key"}}')
+        return super().answer(request)
+
+
+@pytest.mark.parametrize("command", [("ping",), ("apply", "--yes"), ("key", "rotate", "--from", "env:NEXT", "--yes")])
+def test_a_key_that_one_api_alone_refuses_is_not_called_unknown(
+    ready: Machine, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    ready.write(".codex/config.toml", "")
+    monkeypatch.setitem(ready.environ, "NEXT", KEY)
+    with OneApi(Secret(KEY)) as gateway, ready.untouched():
+        ready.profile(base_url=gateway.base_url)
+        ran = ready.toolsync(*command)
+    said = f"the gateway refuses the key for this API, and answers with it at {gateway.base_url}/v1/messages (401): "
+    assert (ran.code, f"{gateway.base_url}/v1/responses (codex): {said}Invalid API key\n" in ran.out + ran.err) == (
+        2,
+        True,
+    )
+    assert "whoever runs it can allow it for this API" in ran.out + ran.err
+    assert "key_invalid" not in ran.out + ran.err
 
 
 def test_the_cause_is_named_where_one_answer_decides_it(ready: Machine, gateway: LoopbackGateway) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-from toolsync.address import Dialect
+from toolsync.address import Dialect, origin
 from toolsync.causes import Language, language
 from toolsync.commands.describe import skipped_message
 from toolsync.commands.helper_check import open_references
@@ -17,7 +17,7 @@ from toolsync.planning.headers import header_value
 from toolsync.planning.plans import Plan, ToolPlan, Wish, plan_ping
 from toolsync.profile import Profile
 from toolsync.result import DONE, REFUSED, Message, Result
-from toolsync.sentence import Text, reported, say, tell
+from toolsync.sentence import Text, reported, say, tell, titled
 from toolsync.session import Session
 from toolsync.value import frozen
 
@@ -123,8 +123,22 @@ def ping_all(session: Session, planned: Plan) -> tuple[Pinged, ...]:
     came = pings([request for request, _ in asked])
     told = spoken(session)
     active = session.profiles().active
-    each = zip(came, asked, strict=True)
+    each = zip(_compared(came, told), asked, strict=True)
     return tuple(Pinged(_advised(one, planned, active, tools, told), tools) for one, (_, tools) in each)
+
+
+def _compared(came: Sequence[Ping], told: Language) -> Iterator[Ping]:
+    """The same; a key that one API refuses is not called unknown where another of that gateway's answers with it."""
+    answered = {origin(one.url): one.url for one in came if one.is_ok}
+    for one in came:
+        there = answered.get(origin(one.url)) if one.cause == "key_invalid" else None
+        if there is None:
+            yield one
+            continue
+        what = tell(say("known_elsewhere", address=there), told)
+        said = one.problem.replace(tell(titled(one.cause), told), what, 1)
+        said = said if said != one.problem else f"{what}: {one.problem}"
+        yield replace(one, problem=said, hint=tell(say("known_key"), told), certainty="open")
 
 
 def _advised(one: Ping, planned: Plan, active: str | None, tools: Sequence[str], told: Language) -> Ping:

@@ -145,15 +145,16 @@ def _tried(rotation: Rotation) -> tuple[Pinged, ...]:
     failed = list(failures(pinged))
     if failed:
         which = "the key from before" if rotation.change.is_back else "the new key"
-        cause = next(one.ping.cause for one in pinged if one.problem)
+        came = next(one.ping for one in pinged if one.problem)
         other = _KEY_COMMAND.sub(
             "run this again with it", failed[0].hint
         )  # which would put it in the place of this one
-        hint = "" if is_about_key(cause) else f"{other} `--no-ping` replaces the key without asking. "
+        is_wrong = is_about_key(came.cause) and came.certainty != "open"
+        hint = "" if is_wrong else f"{other} `--no-ping` replaces the key without asking. "
         raise PingFailedError(
             "\n".join(one.text for one in failed),
             hint=f"{hint}This was asked with {which}. Nothing was changed: the key in use stays.",
-            cause=cause,
+            cause=came.cause,
         )
     return pinged
 
