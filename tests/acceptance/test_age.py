@@ -347,3 +347,21 @@ def test_a_passphrase_is_in_use_and_is_no_key(machine: Machine, files: Files) ->
     said = "error: keyring:phrase is no key, but the passphrase of age:~/one.age, age:~/two.age, age:~/other.age\n"
     assert (rotated.code, rotated.err.startswith(said)) == (2, True), rotated.err
     assert _phrases(machine, files)[0] == PHRASE
+
+
+@pytest.mark.parametrize("is_going", [False, True], ids=["keys stay", "keys go"])
+def test_uninstall_calls_a_passphrase_what_it_is_and_names_the_files_that_stay(
+    machine: Machine, files: Files, monkeypatch: pytest.MonkeyPatch, *, is_going: bool
+) -> None:
+    _set(machine, monkeypatch, PHRASE)
+    ran = machine.toolsync("uninstall", "--yes", "--json", *(["--remove-keys"] if is_going else []))
+    named = "age:~/one.age, age:~/two.age, age:~/other.age"
+    data, said = ran.json["data"], [one["text"] for one in ran.json["messages"]]
+    left = {one["name"]: one["reason"] for one in data["left"]}
+    assert (ran.code, left["~/one.age"]) == (0, "your key, shut with a passphrase")
+    kept = f"the passphrase of {named}; `toolsync uninstall --remove-keys` removes it"
+    assert left.get("keyring:phrase") == (None if is_going else kept)
+    assert ({"kind": "passphrase", "name": "keyring:phrase"} in data["removed"]) is is_going
+    warned = f"keyring:phrase goes, the passphrase of {named}: without it nobody opens what stays"
+    assert (warned in said) is is_going
+    assert all(path.exists() for path in files.held)

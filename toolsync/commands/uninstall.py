@@ -6,7 +6,7 @@ they were, then the note of the entries that must go, then nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +21,7 @@ from toolsync.commands.staying import Staying, staying
 from toolsync.commands.writing import forgetting, state_folder
 from toolsync.commands.writing.state_folder import INDEX, LOCK, MEMORY, NOTE
 from toolsync.errors import ChangedError, SecretError
+from toolsync.masking import on_one_line
 from toolsync.planning import plans as planning
 from toolsync.remembered import vault_names
 from toolsync.result import DONE, PROBLEM, Message, Result
@@ -117,7 +118,19 @@ def described(session: Session, planned: Plan) -> dict[str, Any]:
 
 def messages(session: Session, planned: Plan) -> tuple[Message, ...]:
     """What a person should know before it is carried out."""
-    return (*undoing.messages(session, planned.undo), *planned.keys.warnings)
+    return (*undoing.messages(session, planned.undo), *planned.keys.warnings, *_last_words(session, planned))
+
+
+def _last_words(session: Session, planned: Plan) -> Iterator[Message]:
+    """That what opens the user's own files goes, and they do not."""
+    for name in planned.going_keys:
+        if files := planned.keys.opens.get(name):
+            text = f"keyring:{name} goes, the passphrase of {_shut(session, files)}: without it nobody opens what stays"
+            yield Message("warning", text, "Keep the passphrase elsewhere first, or remove the file too.")
+
+
+def _shut(session: Session, files: Iterable[Path]) -> str:
+    return on_one_line(", ".join(f"age:{session.shown(file)}" for file in files))
 
 
 def execute(session: Session, planned: Plan) -> Result:
@@ -133,13 +146,14 @@ def execute(session: Session, planned: Plan) -> Result:
         said = (*messages(session, planned), *stuck)
         return Result("uninstall", described(session, planned), said, PROBLEM if stuck else DONE)
     had_folder = disk.is_there(session.state)
+    last_words = tuple(_last_words(session, planned))
     given = undoing.give_back(session, planned.undo)
     with _alone(session):
         _stop_at_newcomers(session, planned)
         gone = _removed(session, planned)
     if had_folder and state_folder.closed(session.state):
         gone.folders.append(session.state)
-    said = (*given.messages, *planned.keys.warnings, *gone.problems)
+    said = (*given.messages, *planned.keys.warnings, *last_words, *gone.problems)
     return Result("uninstall", _data(session, planned, gone), said, PROBLEM if gone.problems else DONE)
 
 
@@ -199,10 +213,13 @@ def _stuck(planned: Plan) -> Iterator[Message]:
 def _left(session: Session, planned: Plan, gone: _Gone) -> Iterator[Staying]:
     for name in planned.keys.stored:
         if name not in gone.keys:
-            reason = "it may be kept nowhere else; `toolsync uninstall --remove-keys` removes it"
-            yield Staying("key", f"keyring:{name}", reason)
+            files = planned.keys.opens.get(name)
+            why = f"the passphrase of {_shut(session, files)}" if files else "it may be kept nowhere else"
+            yield Staying("key", f"keyring:{name}", f"{why}; `toolsync uninstall --remove-keys` removes it")
     for name in planned.keys.unknown:
         yield Staying("key", f"keyring:{name}", "nobody can tell whether it is there: the keyring does not answer")
+    for file in planned.keys.shut:
+        yield Staying("file", session.shown(file), "your key, shut with a passphrase")
     for path in state_folder.own_files(session.state):
         if path not in gone.files and not (planned.keeps_memory and path.name == LOCK):
             yield Staying("file", session.shown(path), _reason(planned, path))
@@ -221,7 +238,10 @@ def _data(session: Session, planned: Plan, gone: _Gone) -> dict[str, Any]:
         "written": sum(file.is_change for file in planned.undo.everything),
         "removed": [
             *({"kind": "old value", "name": name} for name in gone.old_values),
-            *({"kind": "key", "name": f"keyring:{name}"} for name in gone.keys),
+            *(
+                {"kind": "passphrase" if name in planned.keys.opens else "key", "name": f"keyring:{name}"}
+                for name in gone.keys
+            ),
             *({"kind": "file", "name": session.shown(path)} for path in gone.files),
             *({"kind": "folder", "name": session.shown(path)} for path in gone.folders),
         ],

@@ -107,6 +107,7 @@ def _removed(data: Mapping[str, Any]) -> list[tuple[str, str]]:
 _GONE = {
     "old value": "yours, kept until it was given back",
     "key": "your key",
+    "passphrase": "your passphrase",
     "file": "toolsync's own",
     "folder": "toolsync's own: what it remembered, its lock, its reports",
 }
