@@ -11,6 +11,7 @@ from toolsync import causes
 from toolsync.causes import Language
 from toolsync.render.looking import details, place
 from toolsync.render.screen import Line, sentence
+from toolsync.render.wayout import JOINT, WaysOut, is_command, steps
 
 Data = Mapping[str, Any]
 
@@ -33,11 +34,14 @@ def examination_lines(data: Data) -> Iterator[Line]:
     if not data["tools"] and not data["is_detailed"]:
         yield Line(words["nothing"])
         return
+    ways = WaysOut(words)
     for one, *others in [[one] for one in data["tools"]] if data["is_detailed"] else _alike(data["tools"]):
-        yield from _program(one, others, words, _excluded(one, words, data["language"]) if data["is_detailed"] else "")
+        ways.begin()
+        excluded = _excluded(one, words, data["language"]) if data["is_detailed"] else ""
+        yield from _program(one, others, words, ways, excluded)
         yield from _client(one)
         if data["is_detailed"]:
-            yield from _remarks(one, words)
+            yield from _remarks(one, words, ways)
             yield from details(one, all_words)
     if any(one["state"] != "healthy" and (one["findings"] or one["asked"]) for one in data["tools"]):
         yield Line(words["more"], "dim")
@@ -77,22 +81,22 @@ def _general(fix: str, one: Data) -> str:
     return re.sub(r"exec -- \S+?`", "exec -- …`", general)
 
 
-def _program(one: Data, alike: Sequence[Data], words: Data, excluded: str) -> Iterator[Line]:
+def _program(one: Data, alike: Sequence[Data], words: Data, ways: WaysOut, excluded: str) -> Iterator[Line]:
     if one["state"] == "healthy":
         yield Line(f"✓ {one['called']}{words['colon']}{_well(one, words)}", "good")
         for finding in one["findings"]:
             yield _said(_named(finding, words))
             yield from (_said(f"  {line}") for line in finding["evidence"] if line not in one["asked"])
     elif one["findings"]:
-        yield from _wrong(one, alike, words, excluded)
+        yield from _wrong(one, alike, words, ways, excluded)
     else:
-        yield from _untold(one, alike, words)
+        yield from _untold(one, alike, words, ways)
 
 
 _MARKS = {"problem": ("✗", "bad"), "warning": ("!", "look"), "inconclusive": ("?", "look")}
 
 
-def _untold(one: Data, alike: Sequence[Data], words: Data) -> Iterator[Line]:
+def _untold(one: Data, alike: Sequence[Data], words: Data, ways: WaysOut) -> Iterator[Line]:
     """A program of which nobody can tell, or nobody but itself."""
     mark, style = _MARKS[one["state"]]
     is_clients = one["state"] == "problem"
@@ -102,24 +106,24 @@ def _untold(one: Data, alike: Sequence[Data], words: Data) -> Iterator[Line]:
     yield from map(_said, one["asked"][: 0 if is_clients else _MOST_EVIDENCE])
     yield from map(_said, one["unknown"])
     if one["fix"]:
-        yield _way_out(one["fix"])
-    yield from _same(alike, one["fix"], words, style)
+        yield from ways.line(one["fix"])
+    yield from _same(alike, one["fix"], words, ways, style)
 
 
-def _wrong(one: Data, alike: Sequence[Data], words: Data, excluded: str) -> Iterator[Line]:
+def _wrong(one: Data, alike: Sequence[Data], words: Data, ways: WaysOut, excluded: str) -> Iterator[Line]:
     mark, style = _MARKS[one["state"]]
     primary, *others = one["findings"]
     yield Line(f"{mark} {one['called']}{words['colon']}{_named(primary, words)}", style)
-    yield from _finding(primary, words, excluded)
-    yield from _same(alike, primary["fix"], words, style)
+    yield from _finding(primary, words, ways, excluded)
+    yield from _same(alike, primary["fix"], words, ways, style)
     yield from _untold_besides(one, words)
     for finding in others:
         if (finding["where"], finding["fix"]) != (primary["where"], primary["fix"] or None):
-            yield from _further(finding, words)
+            yield from _further(finding, words, ways)
     for other in alike:
         for finding in other["findings"][1:]:
             if finding not in others:
-                yield from _further(finding, words, other["called"])
+                yield from _further(finding, words, ways, other["called"])
 
 
 def _untold_besides(one: Data, words: Data) -> Iterator[Line]:
@@ -129,42 +133,34 @@ def _untold_besides(one: Data, words: Data) -> Iterator[Line]:
         yield from map(_said, (*one["asked"][:_MOST_EVIDENCE], *one["unknown"]))
 
 
-def _same(alike: Sequence[Data], fix: str, words: Data, style: str) -> Iterator[Line]:
+def _same(alike: Sequence[Data], fix: str, words: Data, ways: WaysOut, style: str) -> Iterator[Line]:
     """The programs of which the same is to be said, and the commands that mend them, where each has one of its own.
 
     What comes before them, as the key does, is said once.
     """
     own = dict.fromkeys(command for one in alike if (command := _own_command(one)))
-    said = _steps(fix)
+    said = steps(fix)
     for command in own:
-        left = [step for step in _steps(command) if step not in said]
+        left = [step for step in steps(command) if step not in said]
         if left and f"`{command}`" not in fix:
-            yield _way_out(_JOINT.join(left))
+            yield from ways.line(JOINT.join(left))
     if alike:
         yield Line(f"  {words['same']}{words['colon']}{words['comma'].join(other['called'] for other in alike)}", style)
-
-
-_JOINT = " && "
-
-
-def _steps(fix: str) -> Sequence[str]:
-    """The commands of a chain; none of a sentence."""
-    return fix.split(_JOINT) if _is_command(fix) else ()
 
 
 def _own_command(one: Data) -> str:
     """The command for this tool alone that mends it, or that is a part of the sentence which says what does."""
     first, *_ = one["findings"] or [one]
-    said = [first["fix"]] if _is_command(first["fix"]) else re.findall("`([^`]+)`", first["fix"])
+    said = [first["fix"]] if is_command(first["fix"]) else re.findall("`([^`]+)`", first["fix"])
     return next((command for command in said if f"--tool {one['tool']}" in command), "")
 
 
-def _further(finding: Data, words: Data, called: str = "") -> Iterator[Line]:
+def _further(finding: Data, words: Data, ways: WaysOut, called: str = "") -> Iterator[Line]:
     """A finding beside the primary one; of another program, where it is named."""
     whose = f" ({called})" if called else ""
     style = "look" if finding["severity"] != "info" else ""
     yield Line(f"  {words['also']}{whose}{words['colon']}{_named(finding, words)}", style)
-    yield from _finding(finding, words)
+    yield from _finding(finding, words, ways)
 
 
 def _client(one: Data) -> Iterator[Line]:
@@ -197,7 +193,7 @@ def _excluded(one: Data, words: Data, language: Language) -> str:
     return f"{words['ruled_out']}{words['colon']}{words['comma'].join(titles)}" if titles else ""
 
 
-def _finding(finding: Data, words: Data, excluded: str = "") -> Iterator[Line]:
+def _finding(finding: Data, words: Data, ways: WaysOut, excluded: str = "") -> Iterator[Line]:
     where, evidence = finding["where"], finding["evidence"]
     if len(evidence) > _MOST_EVIDENCE:  # the last lines say what the way out needs
         evidence = [*evidence[: _MOST_EVIDENCE - _LAST], *evidence[-_LAST:]]
@@ -206,7 +202,7 @@ def _finding(finding: Data, words: Data, excluded: str = "") -> Iterator[Line]:
     yield from map(_said, _once(evidence, words))
     if excluded:
         yield _said(excluded, "dim")
-    yield _way_out(finding["fix"] or finding["remedy"])
+    yield from ways.line(finding["fix"] or finding["remedy"])
 
 
 def _once(evidence: Sequence[str], words: Data) -> Iterator[str]:
@@ -225,18 +221,9 @@ def _said(text: str, style: str = "") -> Line:
     return sentence(f"    {text}", style, indent=6)
 
 
-def _way_out(text: str) -> Line:
-    """What mends it; a command stays on one line, for it is copied."""
-    return Line(f"    → {text}", "place") if _is_command(text) else sentence(f"    → {text}", "place", indent=6)
-
-
-def _is_command(text: str) -> bool:
-    return not text.endswith((".", "。"))
-
-
-def _remarks(one: Data, words: Data) -> Iterator[Line]:
+def _remarks(one: Data, words: Data, ways: WaysOut) -> Iterator[Line]:
     """What is no trouble now, and may be one with a longer answer."""
     for remark in one["remarks"]:
         yield from (_said(f"{words['remark']}{words['colon']}{line}") for line in remark["evidence"])
         if remark["fix"]:
-            yield _way_out(remark["fix"])
+            yield from ways.line(remark["fix"])
