@@ -263,9 +263,15 @@ def test_a_wrong_file_is_not_edited() -> None:
     with pytest.raises(ProfileError, match=said):
         used(wrong, "work")
     with pytest.raises(ProfileError, match=said):
-        removed(wrong, "work")
-    with pytest.raises(ProfileError, match=said):
         added(wrong, "new", LOCAL, active=True)
+
+
+def test_what_is_wrong_goes_with_its_profile_and_what_is_wrong_beside_it_stays() -> None:
+    wrong = OLD.replace('"some-model"', "5")
+    assert removed(wrong, "work") == removed(OLD, "work")
+    assert removed(wrong, "home.1") == removed(OLD, "home.1").replace('"some-model"', "5")
+    with pytest.raises(ProfileError, match=r"^profile\.toml:8: profiles\.work\.model: 5 is not text$"):
+        removed(wrong, "job")
 
 
 names = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,8}", fullmatch=True)

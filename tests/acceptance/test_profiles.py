@@ -230,3 +230,16 @@ def test_a_field_that_there_is_not_cannot_be_unset(machine: Machine, field: str,
 def test_a_field_that_is_unset_already_stays_so(machine: Machine) -> None:
     ran = machine.toolsync("profile", "edit", "--unset", "request.max_tokens", "--json")
     assert (ran.code, ran.json["data"]["profile"], ran.json["data"]["changed"]) == (0, "work", False)
+
+
+def test_a_profile_that_is_wrong_can_be_removed_and_is_said_to_be_applied(applied: Machine) -> None:
+    whole = applied.config.read_text()
+    applied.config.write_text(f'{whole}\n[profiles.bad]\nmodle = "m"\n')
+    assert applied.toolsync("diff").code == 2
+    assert applied.toolsync("profile", "remove", "bda", "--yes").code == 2
+    ran = applied.toolsync("profile", "remove", "bad", "--yes")
+    assert (ran.said, ran.out) == ((0, ""), "Profile 'bad' is removed.\n")
+    assert applied.config.read_text().strip() == whole.strip()
+    applied.config.write_text(whole.replace("model =", "modle ="))
+    ran = applied.toolsync("profile", "remove", "work", "--yes")
+    assert (ran.said, LOSS in ran.out) == ((0, ""), True), ran.out

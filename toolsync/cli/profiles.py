@@ -215,9 +215,8 @@ def profile_remove(name: Name, yes: Yes = False, json: Json = False) -> None:
     from toolsync.commands.profiles import verbs as command
 
     session = run.session()
-    profiles = session.profiles()
-    profiles.named(name)
-    lost = tuple(_lost(name, command.applied(session), is_active=profiles.active == name))
+    is_active = command.is_active(session, name)
+    lost = tuple(_lost(name, command.applied(session), is_active=is_active))
     if session.is_interactive and not (yes or run.json):
         screen.stderr().show(render.message_lines(lost))
     ask(session, f"Remove profile '{name}'?", yes=yes)

@@ -73,12 +73,21 @@ def removed(text: str, name: str, file: str = "profile.toml") -> str:
     Raises:
         ProfileError: there is no such profile, or it cannot go without taking something foreign along.
     """
-    profiles = read(text, file)
-    profiles.named(name)
-    shrunk = _without(profiles.document, ("profiles", name), file)
-    if profiles.active == name:
+    document = parsed(text, file)
+    if name not in names(document):
+        read(text, file).named(name)
+    shrunk = _without(document, ("profiles", name), file)
+    if document.data.get("active") == name:
         shrunk = _without(shrunk, ("active",), file)
-    return valid(shrunk, file)
+    before = [(problem.path, problem.sentence) for problem in problems(document)]
+    is_no_worse = all((problem.path, problem.sentence) in before for problem in problems(shrunk))
+    return shrunk.text if is_no_worse else valid(shrunk, file)  # what is wrong in it, or beside it, keeps none there
+
+
+def names(document: Document) -> tuple[str, ...]:
+    """The profiles, be they valid or not."""
+    profiles = document.data.get("profiles")
+    return tuple(profiles) if isinstance(profiles, dict) else ()
 
 
 def with_values(text: str, name: str, values: Mapping[KeyPath, Value], file: str = "profile.toml") -> str:

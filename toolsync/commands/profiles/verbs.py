@@ -15,14 +15,14 @@ from toolsync.commands.keys.holders import Holders, layers_of
 from toolsync.commands.keys.stored import uses
 from toolsync.commands.profiles.file import Edited, existing, saved
 from toolsync.document import KeyPath, Value, keypath
-from toolsync.errors import PlanRefusedError, TemplateError, ToolsyncError, UsageError
+from toolsync.errors import PlanRefusedError, ProfileError, TemplateError, ToolsyncError, UsageError
 from toolsync.masking import on_one_line
 from toolsync.planning.aside import strays
 from toolsync.planning.delivery import ways
 from toolsync.planning.fitting import remembered_tools
 from toolsync.profile import Profile, Profiles, editor, rules
 from toolsync.profile.problem import advice
-from toolsync.profile.reader import read
+from toolsync.profile.reader import parsed, read
 from toolsync.profile.rename import renamed
 from toolsync.profile.wording import one_line
 from toolsync.remembered import Memory
@@ -144,9 +144,26 @@ def remove(session: Session, name: str) -> Edited:
     return saved(file, editor.removed(file.text, name, file.shown))
 
 
+def is_active(session: Session, name: str) -> bool:
+    """Whether a profile is the active one, be it valid or not.
+
+    Raises:
+        ProfileError: there is no such profile.
+        FileError: the file cannot be read.
+    """
+    file = existing(session)
+    document = parsed(file.text, file.shown)
+    if name not in editor.names(document):
+        read(file.text, file.shown).named(name)
+    return bool(document.data.get("active") == name)
+
+
 def key_left(session: Session, name: str) -> str:
     """What the profile's key is called that was stored from here, and that no other profile uses; "" for none."""
-    profiles = session.profiles().profiles
+    try:
+        profiles = session.profiles().profiles
+    except ProfileError:  # the one that goes, or another, is wrong: nobody can tell who uses which key
+        return ""
     key = next((one.key for one in profiles if one.name == name), None)
     others = [one for one in profiles if one.name != name]
     is_ours = key is not None and key.kind == "keyring" and key.name in recorded(session.state)
@@ -157,7 +174,8 @@ def applied(session: Session) -> Mapping[str, Collection[str]]:
     """The tools that are set to each profile; none where that cannot be read."""
     try:
         memory, known = memories.read(memories.path_in(session.state)), registry.tools(session.config.parent)
-        return Holders(memory, known, session.profiles().names).applied()
+        file = existing(session)
+        return Holders(memory, known, editor.names(parsed(file.text, file.shown))).applied()
     except ToolsyncError:  # who mends it is told by the commands that need it
         return {}
 
