@@ -10,6 +10,7 @@ from toolsync.doctor.checks.saying import address, place, same, slot, text
 from toolsync.doctor.checks.wanting import taken_out
 from toolsync.doctor.command import Words, applied, commands
 from toolsync.doctor.look import Look
+from toolsync.doctor.lost import gone, had, has_key, lost_profile
 from toolsync.doctor.model import Diagnosis, Finding, Fix, Where
 from toolsync.doctor.probed import Probed
 from toolsync.doctor.steering import kept
@@ -114,13 +115,14 @@ def first_profile(look: Look, found: str = "") -> Words:
         found: the address at which the gateway answers, where that is another one.
     """
     effective, where = look.effective, look.effective.wheres.get("base_url")
-    name = lost_profile(look)
-    words = ["init", name] if name else ["init"]
+    lost = lost_profile(look)
+    words = ["init", lost] if lost else ["init"]
     if not found and (where is None or not where.layer):  # its maker's: nobody's wish, and what a broken file leaves
         return tuple(words)
-    words += ["--base-url", found or str(address(effective.base_url))]
-    words += ["--model", effective.model] if effective.model else []
-    for one in effective.credentials:
+    base, model = had(look, lost) if lost else (effective.base_url, effective.model)
+    words += ["--base-url", found or str(address(base))]
+    words += ["--model", model] if model else []
+    for one in () if lost and has_key(look, lost) else effective.credentials:
         name = one.where.slot.removeprefix("$")
         if one.where.layer == "keyring":  # an entry that stands for the variable, which only the tool looks up
             continue
@@ -129,18 +131,6 @@ def first_profile(look: Look, found: str = "") -> Words:
             words += ["--key-from", f"env:{name}"]
             break
     return tuple(words)
-
-
-def lost_profile(look: Look) -> str:
-    """The profile that the tool was set to, where the whole file of profiles is gone; "" where it is not."""
-    world = look.world
-    return "" if world.profiles or world.fault is not None else world.memory.applied.get(look.tool.name, "")
-
-
-def gone(look: Look) -> Text:
-    """That the file of profiles is gone, with the one that the tool was set to."""
-    file = look.world.session.shown(look.world.session.config)
-    return say("profiles_gone", called=look.called, profile=lost_profile(look), file=file)
 
 
 def _is_held_back(look: Look) -> bool:

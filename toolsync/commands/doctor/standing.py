@@ -13,11 +13,12 @@ from toolsync.doctor.checks import saying
 from toolsync.doctor.command import Words
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Credential, Finding, Where
+from toolsync.doctor.lost import gone, lost_profile
 from toolsync.doctor.printing import printing
 from toolsync.doctor.remedy import OF_ADDRESS, is_about_key
 from toolsync.doctor.remedy.standing import Rehearsal, Standing
 from toolsync.doctor.removal import removal
-from toolsync.doctor.unasked import first_profile, gone, lost_profile
+from toolsync.doctor.unasked import first_profile
 from toolsync.document import KeyPath, parse_path
 from toolsync.errors import ToolsyncError
 from toolsync.masking import Secret
