@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -18,6 +19,8 @@ else:
     import termios
 
 _MOST_BYTES = 64 * 1024
+_LONGEST = {"linux": 4096, "darwin": 1024}
+"""Bytes of a line, its end among them, that a terminal hands over; it drops the rest (termios(3), MAX_CANON)."""
 _PAUSE_SECONDS = 0.1
 """A terminal hands over what is pasted at once; nobody who has pressed Enter types on so soon."""
 
@@ -31,9 +34,11 @@ def typed(question: str, *, hint: str) -> str:
 
     Raises:
         EOFError: nobody is there, or they end the input.
-        SecretError: there is more than one line; none of it goes to the shell.
+        SecretError: there is more than one line, none of which goes to the shell; or more than a terminal hands over.
     """
     line, rest = _read(question)
+    if len(line.encode()) + 1 >= _LONGEST.get(sys.platform, sys.maxsize):
+        raise SecretError("what was pasted is longer than a terminal takes, and its end is lost", hint=hint)
     if rest.strip():
         text = "what was pasted has more than one line, and the first may be but a part of it"
         raise SecretError(text, hint=f"Copy it again as one line. {hint}".strip())
@@ -56,15 +61,14 @@ else:
             before = termios.tcgetattr(handle)
             silent = [*before[:3], before[3] & ~termios.ECHO, *before[4:]]
             try:
-                termios.tcsetattr(handle, termios.TCSAFLUSH, silent)
-                _show(question)
-                line = os.read(handle, _MOST_BYTES)
+                with _silent(handle, silent, question):
+                    line = _line(handle)
                 termios.tcsetattr(handle, termios.TCSANOW, _byte_by_byte(silent))  # half a line counts too
                 rest = _waiting(handle)
             finally:
                 termios.tcsetattr(handle, termios.TCSAFLUSH, before)
                 _show("\n")
-        if not line:
+        if not line.endswith(b"\n"):
             raise EOFError
         return _text(line).rstrip("\r\n"), _text(rest)
 
@@ -81,6 +85,31 @@ else:
             raise EOFError from error
         finally:
             os.close(handle)
+
+    @contextmanager
+    def _silent(handle: int, mode: list[Any], question: str) -> Iterator[None]:
+        """Ask with nothing shown; again where it was stopped meanwhile (Ctrl-Z), and a shell has set its own mode."""
+
+        def asked(*_: object) -> None:
+            termios.tcsetattr(handle, termios.TCSAFLUSH, mode)
+            _show(question)
+
+        former = signal.signal(signal.SIGCONT, asked)
+        try:
+            asked()
+            yield
+        finally:
+            signal.signal(signal.SIGCONT, former)
+
+    def _line(handle: int) -> bytes:
+        """One line with its end; without it, where the input ends before."""
+        line = b""
+        while not line.endswith(b"\n"):
+            piece = os.read(handle, _MOST_BYTES)  # Ctrl-D hands over what is typed so far, and the end where nothing is
+            if not piece:
+                break
+            line += piece
+        return line
 
     def _byte_by_byte(mode: list[Any]) -> list[Any]:
         """The terminal's mode in which it hands over what it has, without waiting for a line's end."""
