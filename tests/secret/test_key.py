@@ -63,6 +63,13 @@ def test_what_may_be_a_key_is_kept(text: str) -> None:
     assert checked_typed(text, "the key") == Secret(text)
 
 
+@pytest.mark.parametrize("text", [f" {KEY}", f"{KEY} ", f"\t{KEY}  "])
+def test_blanks_around_what_a_person_pastes_are_left_out(text: str) -> None:
+    assert checked_typed(text, "the key") == Secret(KEY)
+    with pytest.raises(SecretError, match=r"^the key begins with a variable's name$"):
+        checked_typed(f" API_KEY={KEY}", "the key")
+
+
 @pytest.mark.parametrize("text", ["", " ", "\n", "\r\n\t"])
 def test_nothing_is_no_key(text: str) -> None:
     with pytest.raises(KeyMissingError, match=r"^the key is empty$"):

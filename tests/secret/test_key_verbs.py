@@ -29,7 +29,7 @@ def test_a_key_is_set_from_a_line(tmp_path: Path) -> None:
     assert set_key(KEY, "keyring:work", vault, tmp_path) == KeySet("work", vault.backend, is_changed=False)
 
 
-@pytest.mark.parametrize("text", ["", "\n", f"{KEY}\n\n", f"{KEY}\n{KEY}", f" {KEY}", "ключ"])
+@pytest.mark.parametrize("text", ["", "\n", f"{KEY}\n\n", f"{KEY}\n{KEY}", f"{KEY} {KEY}", "ключ"])
 def test_what_cannot_be_a_key_is_not_stored(tmp_path: Path, text: str) -> None:
     vault = MemoryVault()
     with pytest.raises(SecretError):

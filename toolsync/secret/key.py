@@ -37,9 +37,12 @@ def checked(text: str, source: str) -> Secret:
 def checked_typed(text: str, source: str) -> Secret:
     """The key that a person gives us to keep: what can be none in spite of its characters is not taken for one.
 
+    Blanks before and after it come along where it is copied, and are no part of any key.
+
     Raises:
         KeyMissingError, SecretError: as above, and for an address, a reference, or a line of a file of variables.
     """
+    text = text.strip(" \t")
     secret = checked(text, source)
     for pattern, said, hint in _SLIPS:
         if re.match(pattern, text):
