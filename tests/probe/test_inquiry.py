@@ -129,7 +129,19 @@ ROWS = {
         *("", "open"),
         asked=("GET /v1/models", "POST /v1/chat/completions", "GET /v1/models", "GET /v1/models"),
     ),
+    "refused whoever asks, and a list for everybody": Row(
+        asked_and(CLOSED, listed=LIST),
+        *("", "open"),
+        asked=("GET /v1/models", *["POST /v1/chat/completions"] * 4),
+    ),
+    "refused whoever asks for a stream": Row(asked_and(CLOSED, listed=LIST), *("", "open"), more={"streams": True}),
     "refused who has the key": Row(closed_to_the_key, "key_invalid", "open"),
+    "refused who has the key, and a list for everybody": Row(
+        lambda put: LIST if put.method == "GET" else closed_to_the_key(put), "key_invalid", "open"
+    ),
+    "a login refused whoever asks, and a list for everybody": Row(
+        asked_and(REFUSED, listed=LIST), "key_invalid", "likely"
+    ),
     "a login refused whoever asks": Row(lambda _: REFUSED, "key_invalid", "likely"),
     "the key is seen in another header": Row(by_api_key, "key_wrong_header", "sure", {"read_header": "api-key"}),
     "parameters that every address has": Row(

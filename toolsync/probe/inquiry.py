@@ -28,6 +28,7 @@ from toolsync.probe.signs import (
     is_of_path,
     is_sent_elsewhere,
     is_there,
+    is_vaguely_refused,
     lacks_list,
     may_be_of_model,
     may_be_path,
@@ -230,11 +231,18 @@ def _refused(talk: Talk, listed: Exchange, asked: Exchange) -> Inquiry:
     versioned = None if listed.is_ok else _let_in_below_version(talk)
     if versioned is not None:
         return Inquiry(cause=versioned.cause, values={**values, "address": versioned.base})
+    if _is_everybodys(talk, listed, asked):
+        return Inquiry(certainty="open", values=values, said=say("refused_everybody"))
+    return Inquiry(cause=asked.cause, certainty=asked.certainty, values=values)
+
+
+def _is_everybodys(talk: Talk, listed: Exchange, asked: Exchange) -> bool:
+    """Whether who brings no key is refused alike; where the list is open to everybody, the question tells."""
     if not listed.is_ok and asked.cause == listed.cause:
         unkeyed = talk.list_models(what="no key", is_keyed=False)
-        if unkeyed is not None and is_of_everybody(asked, listed, unkeyed):
-            return Inquiry(certainty="open", values=values, said=say("refused_everybody"))
-    return Inquiry(cause=asked.cause, certainty=asked.certainty, values=values)
+        return unkeyed is not None and is_of_everybody(asked, listed, unkeyed)
+    unkeyed = trial.without_key(talk) if listed.is_ok and is_vaguely_refused(asked) else None
+    return unkeyed is not None and is_of_everybody(asked, asked, unkeyed)
 
 
 def _let_in_below_version(talk: Talk) -> Candidate | None:

@@ -85,13 +85,23 @@ def is_of_no_header(asked: Exchange, other: Exchange) -> bool:
     return is_unseen and other.status == asked.status and other.cause in ("key_wrong_header", "key_not_sent")
 
 
-def is_of_everybody(asked: Exchange, listed: Exchange, unkeyed: Exchange) -> bool:
-    """Whether who brings no key is refused in the same words, and these speak of nothing that a row knows.
+def is_vaguely_refused(asked: Exchange) -> bool:
+    """Whether a key is refused in words that speak of nothing that a row knows.
 
-    A 401 for both is how gateways greet a key that they do not know; a 403 may be about anything (RFC 9110, section
-    15.5.4).
+    A 401 is how gateways greet a key that they do not know; a 403 may be about anything (RFC 9110, section 15.5.4).
     """
-    return asked.by == "statuses/keyed-403" and (unkeyed.status, unkeyed.words) == (listed.status, listed.words)
+    return asked.by == "statuses/keyed-403"
+
+
+def is_of_everybody(asked: Exchange, keyed: Exchange, unkeyed: Exchange) -> bool:
+    """Whether who brings no key is refused in the same words, where the question is refused in vague ones.
+
+    Args:
+        asked: the question.
+        keyed: what was asked with the key.
+        unkeyed: the same without it.
+    """
+    return is_vaguely_refused(asked) and (unkeyed.status, unkeyed.words) == (keyed.status, keyed.words)
 
 
 _OF_UNKNOWN = (400, 403, 404, 422, 500, 503)

@@ -28,6 +28,12 @@ def own_api(talk: Talk) -> Exchange | None:
     return _empty(talk, "own API", talk.request.url)
 
 
+def without_key(talk: Talk) -> Exchange | None:
+    """The same without any key."""
+    came = talk.tries("no key", "POST", talk.request.url, talk.headers({}))
+    return came[0] if came is not None else None
+
+
 def other_address(talk: Talk, candidate: Candidate) -> Exchange | None:
     """The list of models at another address of the same origin; None where no more may be asked.
 

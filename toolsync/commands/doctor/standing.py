@@ -12,8 +12,8 @@ from toolsync.doctor.astray import asked_of
 from toolsync.doctor.checks import saying
 from toolsync.doctor.command import Words
 from toolsync.doctor.look import Look
-from toolsync.doctor.model import Credential, Finding, Where
 from toolsync.doctor.lost import gone, lost_profile
+from toolsync.doctor.model import Credential, Finding, Where
 from toolsync.doctor.printing import printing
 from toolsync.doctor.remedy import OF_ADDRESS, is_about_key
 from toolsync.doctor.remedy.standing import Rehearsal, Standing
