@@ -201,5 +201,5 @@ def _run(context: typer.Context, command: Words, *, is_asked: bool) -> None:
         tree.main(args=[*before, *words, *after], prog_name="toolsync", standalone_mode=False)
 
 
-_CONSENT = {"--allow-plaintext", "--lose-old-values"}
-"""To a copy of the key in clear; to the loss of what `undo` could not bring back."""
+_CONSENT = {"--allow-plaintext", "--lose-old-values", "--new-memory"}
+"""To a copy of the key in clear; to the loss of what `undo` could not bring back, or cannot any more."""

@@ -6,15 +6,26 @@ from dataclasses import replace
 
 from toolsync.doctor.look import Look
 from toolsync.doctor.remedy.standing import Rehearsal
-from toolsync.errors import DocumentError, ExposedKeyError, FileError, PlanRefusedError, ToolsyncError
+from toolsync.errors import (
+    DamagedMemoryError,
+    DocumentError,
+    ExposedKeyError,
+    FileError,
+    MemoryFileError,
+    PlanRefusedError,
+    ToolsyncError,
+    TransactionError,
+)
 from toolsync.planning.delivery import ways
 from toolsync.planning.guarding import stop_at_exposed
 from toolsync.planning.plans import Plan, Wish, plan_apply
 from toolsync.planning.tracing import keyless_notice
 from toolsync.sentence import Text, reported, say
 from toolsync.trace.credential import takes_variables
+from toolsync.transaction import journal
 
 _LOSING, _IGNORING, COPYING = "--lose-old-values", "--fix-gitignore", "--allow-plaintext"
+_FORGETTING = "--new-memory"
 
 
 def rehearsal(look: Look) -> Rehearsal:
@@ -28,8 +39,12 @@ def rehearsal(look: Look) -> Rehearsal:
     if not is_agreed(look):
         options[COPYING] = _consent(look)
     try:
+        journal.load(look.world.session.state)  # what was interrupted is ended before anything else
         planned = _planned(look, options)
-    except (DocumentError, ExposedKeyError, FileError, PlanRefusedError) as error:
+    except DamagedMemoryError:
+        options[_FORGETTING] = say("needs_new_memory")
+        return Rehearsal(options)
+    except _REFUSALS as error:
         return Rehearsal(options, reported(error.message), reported(error.hint or error.message))
     except ToolsyncError:
         return Rehearsal(options)  # a key that cannot be had is told apart; what else there is, it says itself
@@ -38,6 +53,10 @@ def rehearsal(look: Look) -> Rehearsal:
     is_change = any(file.is_change for file in planned.everything)
     is_keyless = keyless_notice(look.tool, look.reader) in planned.notices
     return Rehearsal(options, is_vain=not is_change and not planned.skipped, is_keyless=is_keyless)
+
+
+_REFUSALS = (DocumentError, ExposedKeyError, FileError, MemoryFileError, PlanRefusedError, TransactionError)
+"""What stops an `apply`, and a person can do something about."""
 
 
 def _consent(look: Look) -> Text:
