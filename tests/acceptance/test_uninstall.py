@@ -63,7 +63,7 @@ def own(machine: Machine) -> list[str]:
 
 def test_everything_is_given_back_and_nothing_of_ours_is_left(applied: Machine) -> None:
     ran = applied.toolsync(*WITH_KEYS)
-    assert ran.said == (0, "")
+    assert (ran.said, "nothing is remembered" in ran.out) == ((0, ""), False)
     assert (applied.contents(), applied.kept, own(applied)) == (BEFORES, set(), ["(no folder)"])
     assert applied.config.exists()
     removed = ran.out[ran.out.index("Given back") :]
@@ -258,6 +258,19 @@ def test_a_damaged_memory_keeps_everything(applied: Machine) -> None:
     memory.write_bytes(whole)
     assert applied.toolsync(*WITH_KEYS).said == (0, "")
     assert applied.contents() == BEFORES
+
+
+def test_where_memory_is_lost_what_asks_us_and_holds_a_key_is_named(applied: Machine) -> None:
+    applied.write(CLAUDE, f'{{"env": {{"ANTHROPIC_AUTH_TOKEN": "{KEY}"}}}}')
+    (applied.state / "memory.json").unlink()
+    after = {name: applied.read(name) for name in (CLAUDE, CODEX)}
+    ran = applied.toolsync(*WITH_KEYS, "--json")
+    left = {one["name"]: one["reason"] for one in ran.json["data"]["left"]}
+    undone = "and nothing is remembered of it: put back by hand what is to stand there"
+    assert left["~/.claude/settings.json"] == f"Claude Code holds keyring:work there, {undone}"
+    assert left["~/.codex/config.toml"] == f"Codex CLI asks toolsync there for the key of 'work', {undone}"
+    assert {name: applied.read(name) for name in after} == after
+    assert KEY not in ran.out
 
 
 @pytest.fixture

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
 from toolsync import disk
+from toolsync.commands.orphaned import orphaned
 from toolsync.commands.profiles.draft import left_behind
 from toolsync.commands.writing.state_folder import other_files
 from toolsync.doctor import startup
@@ -40,18 +41,21 @@ class Staying:
     reason: str
 
 
-def staying(session: Session, undo: Plan) -> Iterator[Staying]:
+def staying(session: Session, undo: Plan, keys: Sequence[str] = ()) -> Iterator[Staying]:
     """What stays on this machine, keys aside: those that are there are asked about.
 
     Args:
         session: the machine.
         undo: the plan that gives everything back.
+        keys: the names of the keys that the keyring holds, which tools' files are looked through for.
     """
     yield from _settings(session)
     yield from _rows(session, undo)
     for path in copies(undo.files):
         reason = "another program's copy, in which values of ours stand; look whether a key is among them"
         yield Staying("copy", session.shown(path), reason)
+    for path, said in orphaned(session, undo.memory, keys):
+        yield Staying("file", session.shown(path), said)
     for place in _lines(session):
         yield Staying("file", place, "your own line; a new shell that finds no toolsync complains of it")
     for path in _strangers(session):

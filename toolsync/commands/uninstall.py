@@ -103,7 +103,7 @@ def plan(session: Session, *, remove_keys: bool) -> Plan:
         keys,
         remove_keys,
         state_folder.own_files(session.state),
-        tuple(staying(session, undo)),
+        tuple(staying(session, undo, keys.stored)),
     )
 
 

@@ -48,9 +48,9 @@ def suspects(session: Session, memory: Memory) -> Iterator[Suspects]:
     """
     tools = tuple(registry.tools(session.config.parent).values())
     for tool in tools:
-        settings = list(dict.fromkeys((*_settings(session, tool), *_remembered(memory, tool.name))))
-        yield Suspects("tool", tool.name, _together(map(listed, settings)))
-        yield Suspects("backup", tool.name, _together(_beside(path) for path in settings))
+        files = list(dict.fromkeys((*settings(session, tool), *_remembered(memory, tool.name))))
+        yield Suspects("tool", tool.name, _together(map(listed, files)))
+        yield Suspects("backup", tool.name, _together(_beside(path) for path in files))
         yield _left(session, tool, "backups", "backup")
     for gone in sorted(remembered_tools(memory) - {tool.name for tool in tools}):
         yield Suspects("tool", gone, _together(map(listed, _remembered(memory, gone))))
@@ -64,7 +64,7 @@ def suspects(session: Session, memory: Memory) -> Iterator[Suspects]:
         yield _left(session, tool, "logs", "log")
 
 
-def _settings(session: Session, tool: Tool) -> Iterator[Path]:
+def settings(session: Session, tool: Tool) -> Iterator[Path]:
     """Every file that one of the tool's layers is, or would be if a variable were not set."""
     given = _given(session, tool)
     for row in tool.files:
