@@ -34,7 +34,7 @@ def test_one_that_is_damaged_is_set_aside_by_the_command(drifted: Machine, text:
     said = _fix(drifted)
     assert said["fix"] == f"{APPLY} --new-memory"
     assert "what was applied before cannot be undone then" in said["evidence"][-1]
-    assert "之前应用的内容从此无法撤销" in _fix(drifted, "--lang", "zh")["evidence"][-1]
+    assert "此前写入的内容就无法再用 undo 还原" in _fix(drifted, "--lang", "zh")["evidence"][-1]
     assert drifted.toolsync(*said["command"], "--yes", "--no-ping").code == 0
     assert 'model_provider = "toolsync"' in drifted.read(CODEX)
 
@@ -52,7 +52,7 @@ def test_one_of_a_newer_toolsync_is_left_to_that(drifted: Machine) -> None:
     said = _fix(drifted)
     assert said["fix"] == f"Update toolsync, and run the command again. Then run `{APPLY}`."
     assert (said["command"], "a newer toolsync wrote it" in said["evidence"][-1]) == ([], True)
-    assert "请更新 toolsync" in _fix(drifted, "--lang", "zh")["fix"]
+    assert "更新 toolsync，然后" in _fix(drifted, "--lang", "zh")["fix"]
 
 
 def test_a_journal_that_cannot_be_read_comes_first(drifted: Machine) -> None:
