@@ -79,6 +79,20 @@ def test_the_variable_that_a_file_names_is_the_articles_export(machine: Machine,
     assert machine.toolsync("env", "--shell", "powershell", "--tool", tool).out == f"$env:TAOTOKEN_API_KEY = '{KEY}'\n"
 
 
+def test_whoever_asks_for_a_key_alone_is_told_where_the_address_stands(machine: Machine) -> None:
+    machine.profile('[profiles.work.tool.codex]\nkey_way = "env"\n')
+    machine.write(".codex/config.toml", "")
+    said = (
+        "warning: Codex CLI takes the key from its environment, and its address and model from its own settings, "
+        "which are not set to 'work'\n    `toolsync apply --profile work --tool codex` sets them.\n"
+    )
+    ran = machine.toolsync("env", "--shell", "sh", "--tool", "codex")
+    assert (ran.code, ran.out, ran.err) == (0, f"export TOOLSYNC_API_KEY='{KEY}'\n", said)
+    assert machine.toolsync("apply", "--profile", "work", "--tool", "codex", "--yes", "--no-ping").code == 0
+    assert machine.toolsync("env", "--shell", "sh", "--tool", "codex").err == ""
+    assert machine.toolsync("env", "--shell", "sh", "--tool", "config-toml").err == ""
+
+
 @pytest.mark.parametrize(("program", "dialect"), [("bash", "sh"), ("zsh", "sh"), ("pwsh", "powershell")])
 def test_a_shell_may_be_called_as_its_program(machine: Machine, program: str, dialect: str) -> None:
     as_program, as_dialect = (machine.toolsync("env", "--shell", name) for name in (program, dialect))

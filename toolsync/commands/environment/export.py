@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Container, Iterator, Sequence
 
 from toolsync import registry
@@ -53,12 +54,24 @@ def environment(session: Session, name: str | None, tools: Sequence[str] = ()) -
     named = [registry.named(known, tool) for tool in dict.fromkeys(tools)]
     profile = _profile_of_all(session, name, named)
     if named:
-        return Environment(profile, _together(named, [demanded(session, profile, tool) for tool in named]))
+        variables = _together(named, [demanded(session, profile, tool) for tool in named])
+        return Environment(profile, variables, tuple(_half_set(session, profile, named)))
     found = {variable.name: variable for variable in anybodys(session, profile)}
     for tool in _here(session, profile, known):
         for variable in taken(session, profile, tool):
             found.setdefault(variable.name, variable)
     return Environment(profile, tuple(found.values()), tuple(_led_astray(session, profile, known, found)))
+
+
+def _half_set(session: Session, profile: Profile, tools: Sequence[Tool]) -> Iterator[Message]:
+    """Tools that take the key from their environment and nothing else, and are not set to the profile's gateway."""
+    there = set_now(session)
+    for tool in tools:
+        has_settings = "paths" in profile.tool.get(tool.name, {}) or not all(row.each for row in tool.files)
+        if has_settings and not by_itself(tool) and there.get(tool.name) != profile.name:
+            text = f"{tool.title} takes the key from its environment, and its address and model from its own settings"
+            command = shlex.join(("toolsync", "apply", "--profile", profile.name, "--tool", tool.name))
+            yield Message("warning", f"{text}, which are not set to '{profile.name}'", f"`{command}` sets them.")
 
 
 def _led_astray(session: Session, profile: Profile, known: Known, given: Container[str]) -> Iterator[Message]:
