@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Literal
 
 from toolsync import disk, document
-from toolsync.document import Document, Value
+from toolsync.document import Document, KeyPath, Value
+from toolsync.document.keypath import parse as parse_path
 from toolsync.errors import DocumentError, FileError, ToolsyncError
 from toolsync.paths import Places
 from toolsync.search.placing import existing, placed, spelled
@@ -53,6 +54,11 @@ class Seen:
     def file(self) -> str:
         """The file as a text; "" for the environment."""
         return "" if self.path is None else str(self.path)
+
+    def below(self, path: KeyPath) -> KeyPath:
+        """The path inside the layer; the whole one where it lies elsewhere, so that nothing stands there."""
+        mount = parse_path(self.layer.at) if self.layer.at else ()
+        return path[len(mount) :] if path[: len(mount)] == mount else ("", *path)
 
     @property
     def tree(self) -> Tree:

@@ -102,7 +102,7 @@ class Sight:
         environ = {**self._environ, **self.entries} if own is None else {**own}
         by_name = {one.layer.name: one for one in self.layers}
         for name, where in variables.items():
-            value = _data.get(by_name[where.layer].tree.data, _below(by_name[where.layer], parse_path(where.slot)))
+            value = _data.get(by_name[where.layer].tree.data, by_name[where.layer].below(parse_path(where.slot)))
             environ[name] = value if isinstance(value, str) else str(value)
         return environ
 
@@ -201,7 +201,7 @@ def _variables(one: Seen, path: KeyPath) -> Mapping[str, Where]:
     """The variables that stand at that path of a layer."""
     if one.environ is not None:
         return {}
-    inner = _below(one, path)
+    inner = one.below(path)
     table = _data.get(one.tree.data, inner)
     if not isinstance(table, Mapping):
         return {}
@@ -211,9 +211,3 @@ def _variables(one: Seen, path: KeyPath) -> Mapping[str, Where]:
             position = one.document.position((*inner, name))
             found[name] = Where(one.layer.name, spell((*path, name)), one.file, position[0] if position else None)
     return found
-
-
-def _below(one: Seen, path: KeyPath) -> KeyPath:
-    """The path inside the layer; the whole one where it lies elsewhere, so that nothing stands there."""
-    mount = parse_path(one.layer.at) if one.layer.at else ()
-    return path[len(mount) :] if path[: len(mount)] == mount else ("", *path)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from toolsync import registry
@@ -10,16 +11,20 @@ from toolsync.address import origin
 from toolsync.doctor.look import Look, looks
 from toolsync.doctor.printing import command_path
 from toolsync.doctor.world import World
+from toolsync.document import data
+from toolsync.document.keypath import parse as parse_path
 from toolsync.errors import FileError, ProfileError
 from toolsync.masking import Secret
 from toolsync.session import Session
+from toolsync.tool import Slot
+from toolsync.trace import is_open
 from toolsync.trace.credential import CREDENTIALS
 from toolsync.value import frozen
 
 
 @frozen
 class Literal:
-    """A key that a tool would use as it stands in a file.
+    """A key that a tool would use as it stands in a file, just now or with another choice of its provider.
 
     Attributes:
         tool: whose.
@@ -53,6 +58,8 @@ def literals(session: Session) -> Iterator[Literal]:
     for tool in registry.tools(session.config.parent).values():
         for look in looks(world, tool):
             yield from _of(look)
+            for other in _chosen_otherwise(look):
+                yield from (replace(one, profiles=()) for one in _of(other))  # `apply` leaves them as they are
 
 
 def _world(session: Session) -> World:
@@ -75,6 +82,27 @@ def _of(look: Look) -> Iterator[Literal]:
             is_login = layer is not None and layer.layer.at.partition(".")[0] == "login"
             profiles = tuple(_at(look.world, base)) if is_own else ()
             yield Literal(look.tool.name, look.called, Path(answer.file), key, profiles, is_login)
+
+
+def _chosen_otherwise(look: Look) -> Iterator[Look]:
+    """The program with each other choice that its settings have ready: a provider that it does not use just now."""
+    for question, names in _choices(look).items():
+        for name in sorted(names - {look.found[question].value}):
+            questions = {**look.reader.questions, question: (Slot("default", name),)}
+            yield replace(look, reader=replace(look.reader, questions=questions))
+
+
+def _choices(look: Look) -> Mapping[str, set[str]]:
+    """The questions whose answer says in which table the key stands, each with the names of the tables."""
+    found: dict[str, set[str]] = {}
+    slots = [slot for name in CREDENTIALS for slot in look.reader.questions.get(name, ()) if slot.kind == "path"]
+    for path in (parse_path(slot.text) for slot in slots):
+        at = next((at for at, step in enumerate(path) if is_open(step)), None)
+        if at is None or (question := str(path[at]).strip("<>")) not in look.found:
+            continue
+        tables = (data.get(one.tree.data, one.below(path[:at])) for one in look.layers)
+        found.setdefault(question, set()).update(name for table in tables if isinstance(table, dict) for name in table)
+    return found
 
 
 def _at(world: World, address: str) -> Iterator[str]:
