@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from toolsync.masking import Secret, on_one_line
 from toolsync.process import Process, mains
@@ -11,9 +14,12 @@ from toolsync.result import Message
 from toolsync.session import Session
 from toolsync.tool import Tool
 
+if TYPE_CHECKING:
+    from toolsync.doctor.look import Look
+
 
 def started_with(session: Session, known: Known, key: Secret) -> Iterator[Message]:
-    """Each running program of a tool that has the key in its environment, with what ends it.
+    """Each running program of a tool that takes the key from its environment, with what ends it.
 
     What people start from a desktop is left out: editors hand on an environment that they do not show.
 
@@ -25,28 +31,38 @@ def started_with(session: Session, known: Known, key: Secret) -> Iterator[Messag
     processes, seen = tuple(session.processes()), set[int]()
     for tool in known.values():
         for reader, program in tool.processes.items():
-            named = (
-                [one for one in processes if any(map(one.is_called, program.names))] if not program.is_desktop else []
-            )
-            for process in mains(named):
-                held = _held(process.environ() or {}, key)
-                if held and process.pid not in seen:
+            if program.is_desktop:
+                continue
+            for process in mains([one for one in processes if any(map(one.is_called, program.names))]):
+                environ = process.environ() or {}
+                held = {name for name, value in environ.items() if key.reveal() in value}
+                look = _look(session, tool, reader, environ) if held and process.pid not in seen else None
+                names = sorted(held & _taken(look, key)) if look is not None else []
+                if look is not None and names:
                     seen.add(process.pid)
-                    yield _said(tool, reader, process, held)
+                    yield _said(look, process, names)
 
 
-def _held(environ: Mapping[str, str], key: Secret) -> list[str]:
-    return sorted(name for name, value in environ.items() if key.reveal() in value)
+def _look(session: Session, tool: Tool, reader: str, environ: Mapping[str, str]) -> Look | None:
+    """The program with the environment that it was started in, and the settings that it finds with that."""
+    from toolsync.commands.keys.sending import Blind  # with all that looks at tools
+    from toolsync.doctor.look import looks
+
+    places = replace(session.places, home=Path(environ.get("HOME") or session.places.home), environ=environ)
+    found = looks(Blind(replace(session, places=places)), tool)
+    return next((look for look in found if look.reader.name == reader), None)
 
 
-def _said(tool: Tool, reader: str, process: Process, held: list[str]) -> Message:
-    called = f"{tool.title} ({reader})" if len(tool.readers) > 1 else tool.title
-    names = ", ".join(f"${on_one_line(name)}" for name in held)
-    text = f"{called} runs with the old key in {names} (pid {process.pid}), and goes on with it"
-    ends = tool.processes[reader].ends
-    behind = (
-        f"`{ends}` ends what it leaves running in the background, which serves new runs too; else end"
-        if ends
-        else "End"
-    )
-    return Message("warning", text, f"{behind} it, and start it anew where the new key is set.")
+def _taken(look: Look, key: Secret) -> set[str]:
+    """The variables from which it takes the key; none where it has another way to one, which comes before them."""
+    sends = [one for one in look.effective.credentials if one.value is not None and key.reveal() in one.value.reveal()]
+    own = {one.where.slot.removeprefix("$") for one in sends if one.where.layer == "environment"}
+    return own | {name for one in sends for name in look.named(one.question)}
+
+
+def _said(look: Look, process: Process, names: Sequence[str]) -> Message:
+    listed = ", ".join(f"${on_one_line(name)}" for name in names)
+    text = f"{look.called} runs with the old key in {listed} (pid {process.pid}), and goes on with it"
+    ends = look.tool.processes[look.reader.name].ends
+    behind = f"`{ends}` ends what it leaves running in the background, which serves new runs too; else end"
+    return Message("warning", text, f"{behind if ends else 'End'} it, and start it anew where the new key is set.")
