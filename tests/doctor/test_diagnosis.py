@@ -113,6 +113,16 @@ ROWS: dict[str, Row] = {
     "another model wins, and is unknown": Row(
         [of_model("config_shadowed")], answered("model_not_found"), "problem", ["config_shadowed"]
     ),
+    "another model wins, and is answered": Row(
+        [of_model("config_shadowed")], answered(), "healthy", ["config_shadowed"]
+    ),
+    "another model wins, and nobody was asked": Row(
+        [of_model("config_shadowed")], None, "problem", ["config_shadowed"]
+    ),
+    "another model wins, and nobody can tell": Row(
+        [of_model("config_shadowed")], answered("", "open"), "problem", ["config_shadowed"]
+    ),
+    "another key wins, and is answered": Row([of_key("config_shadowed")], answered(), "problem", ["config_shadowed"]),
     "another key wins, and is refused": Row(
         [of_key("config_shadowed")], answered("key_invalid"), "problem", ["config_shadowed"]
     ),

@@ -52,6 +52,7 @@ def _diagnosis(effective: Effective, offline: Sequence[Finding], probed: Probed 
     probe = placed(probe, effective) if probe is not None else None
     standing = [finding for finding in offline if finding.certainty == "sure" or _is_of_process(finding)]
     if probe is None:
+        standing = [_of_choice(finding, probed) for finding in standing]
         found = _merged(_gravest([*standing, *(asides(probed, effective) if probed is not None else [])]))
         return Diagnosis(effective, _state(found, probed), found, ruled_out(probed, found))
     of_clock = clock(probed, effective)
@@ -66,6 +67,13 @@ def _diagnosis(effective: Effective, offline: Sequence[Finding], probed: Probed 
         found = _merged([probe, *_gravest(standing)])
     state = _state([*found, probe] if probe.cause else found, probed)
     return Diagnosis(effective, state, found, ruled_out(probed, found))
+
+
+def _of_choice(finding: Finding, probed: Probed | None) -> Finding:
+    """Another model than the profile's, for a project or a shell: with it, the tool is answered."""
+    is_answered = probed is not None and probed.inquiry is not None
+    is_choice = (finding.cause, finding.question) == ("config_shadowed", "model")
+    return replace(finding, weight="info") if is_choice and is_answered else finding
 
 
 def _is_of_process(finding: Finding) -> bool:
