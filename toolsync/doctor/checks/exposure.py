@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from toolsync import gitguard
-from toolsync.doctor.checks.saying import place, values
+from toolsync.doctor.checks.saying import place, typed, values
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Credential, Finding, Fix
 from toolsync.doctor.references import stray
@@ -28,14 +28,8 @@ def modes(look: Look) -> Iterator[Finding]:
         path = Path(credential.where.file)
         if _is_open(path):
             line = say("readable_by_all", place=place(look, credential.where))
-            fix = Fix(f"chmod 600 {_typed(look, path)}")
+            fix = Fix(f"chmod 600 {typed(look, path)}")
             yield Finding("key_file_readable", "sure", (line,), values(look, credential.where), credential.where, fix)
-
-
-def _typed(look: Look, path: Path) -> str:
-    """The file as one word of a shell, which puts the home folder in the place of `~` only where that is not quoted."""
-    home, sign, inside = look.world.session.shown(path).partition("~/")
-    return f"~/{shlex.quote(inside)}" if sign and not home else shlex.quote(str(path))
 
 
 def _in_files(look: Look) -> Iterator[Credential]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from toolsync.address import normal, origin
@@ -97,3 +99,9 @@ def used(look: Look, question: str) -> Text:
     if question in CREDENTIALS:
         return say("used_key", place=at)
     return say("used", value=address(answer.value) if question == "base_url" else text(answer.value), place=at)
+
+
+def typed(look: Look, path: Path) -> str:
+    """The file as one word of a shell, which puts the home folder in the place of `~` only where that is not quoted."""
+    home, sign, inside = look.world.session.shown(path).partition("~/")
+    return f"~/{shlex.quote(inside)}" if sign and not home else shlex.quote(str(path))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from toolsync.causes import Severity
-from toolsync.doctor.checks.saying import at_line, text, values
+from toolsync.doctor.checks.saying import at_line, text, typed, values
 from toolsync.doctor.checks.saying import slot as shown_slot
 from toolsync.doctor.layers import Seen
 from toolsync.doctor.look import Look
@@ -24,7 +27,8 @@ def syntax(look: Look) -> Iterator[Finding]:
     """Files that cannot be opened or parsed, or that the tool is too strict for: nothing in them counts."""
     for one in _read(look):
         if one.state == "shut" and one.error is not None:
-            yield _finding(look, one, "config_parse_error", reported(one.error.message))
+            found = _finding(look, one, "config_parse_error", reported(one.error.message))
+            yield replace(found, fix=_opened(look, one))
         elif one.breach:
             yield _breached(look, one)
         elif one.state == "broken" and isinstance(one.error, DocumentError):
@@ -41,6 +45,18 @@ def syntax(look: Look) -> Iterator[Finding]:
 def _read(look: Look) -> list[Seen]:
     """The layers that its program reads; one that its user does not trust may hold anything (Codex 0.171.0)."""
     return [one for one in look.layers if not one.layer.is_unmet]
+
+
+def _opened(look: Look, one: Seen) -> Fix | None:
+    """What lets the user read the file: a new owner, where `sudo` has left it to another one."""
+    if one.path is None or one.layer.is_managed or sys.platform == "win32" or os.access(one.path, os.R_OK):
+        return None
+    try:
+        is_own = one.path.stat().st_uid == os.getuid()
+    except OSError:  # its folder is shut
+        return None
+    command = "chmod u+rw" if is_own else 'sudo chown "$(id -un)"'
+    return Fix(f"{command} {typed(look, one.path)}")
 
 
 def _broken(look: Look, one: Seen, error: DocumentError) -> Finding:
