@@ -29,7 +29,7 @@ def test_what_opens_a_file_to_its_user(tmp_path: Path, owner: int, expected: str
     home = Home(tmp_path)
     home.write({SETTINGS: "{"})
     path = home.path(SETTINGS)
-    assert _said(home) == [("config_parse_error", "")]  # so that all modules are loaded: another user may not reach them
+    assert _said(home) == [("config_parse_error", "")]  # all is loaded with it: another user may not reach the modules
     for folder in (home.project, *path.parents[:-1]):
         folder.chmod(folder.stat().st_mode | 0o055)
     os.chown(path, owner, owner)
