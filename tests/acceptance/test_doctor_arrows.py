@@ -320,3 +320,14 @@ def test_each_is_told_the_variable_by_which_it_trusts_a_certificate(machine: Mac
     ]
     named = re.findall(r"name its file in (\w+), in the environment that (.*?) is started", " ".join(said.split()))
     assert named == [("NODE_EXTRA_CA_CERTS", "Claude Code"), ("CODEX_CA_CERTIFICATE", "Codex CLI")]
+
+
+def test_a_file_that_cannot_be_written_is_made_writable_first(machine: Machine) -> None:
+    machine.write(CLAUDE, "{}")
+    with LoopbackGateway(Secret(KEY)) as gateway:
+        _applied(machine, gateway, "claude-code")
+        settings = machine.home / CLAUDE
+        settings.write_text(settings.read_text().replace(gateway.base_url, "http://127.0.0.1:9"))
+        settings.chmod(0o400)
+        said = " ".join(machine.toolsync("doctor", "claude-code").out.split())
+    assert re.search(r"→ Make it writable \(`chmod u\+w \S*settings.json`\), .* Then run `toolsync apply ", said), said

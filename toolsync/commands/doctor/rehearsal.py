@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from toolsync.commands.writing.carry import stop_at_unwritable
 from toolsync.doctor.look import Look
 from toolsync.doctor.remedy.standing import Rehearsal
 from toolsync.errors import (
@@ -41,6 +42,7 @@ def rehearsal(look: Look) -> Rehearsal:
     try:
         journal.load(look.world.session.state)  # what was interrupted is ended before anything else
         planned = _planned(look, options)
+        stop_at_unwritable(planned)
     except DamagedMemoryError:
         options[_FORGETTING] = say("needs_new_memory")
         return Rehearsal(options)
