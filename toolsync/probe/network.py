@@ -176,8 +176,14 @@ def headers_of(answer: httpx.Response) -> dict[str, str]:
     return found
 
 
-def trust(url: str, network: Network) -> ssl.SSLContext:
-    """Mozilla's roots, the system's, and the profile's own; none is loaded where nothing is encrypted."""
+def trust(url: str, network: Network, *, is_by_system: bool = True) -> ssl.SSLContext:
+    """Mozilla's roots, the system's, and the profile's own; none is loaded where nothing is encrypted.
+
+    Args:
+        url: who is asked.
+        network: whose file of certificates counts.
+        is_by_system: whether the system's do.
+    """
     import ssl
 
     if not url.lower().startswith("https:") and not network.proxy.lower().startswith("https:"):
@@ -185,7 +191,8 @@ def trust(url: str, network: Network) -> ssl.SSLContext:
     import httpx
 
     context = httpx.create_ssl_context(trust_env=False)
-    _load_system(context)
+    if is_by_system:
+        _load_system(context)
     if network.ca_bundle:
         context.load_verify_locations(cafile=network.ca_bundle)
     return context

@@ -15,7 +15,7 @@ from toolsync.address import is_loopback
 from toolsync.errors import ProfileError
 from toolsync.probe import proxy as proxies
 from toolsync.probe.body import shown
-from toolsync.probe.encryption import Certificate, encrypted
+from toolsync.probe.encryption import Certificate, Connect, encrypted
 from toolsync.probe.network import Network, trust
 from toolsync.probe.port import connected, is_open, ports, resolved
 from toolsync.probe.step import SECONDS, Place, Step
@@ -34,6 +34,7 @@ class Way:
         proxy: the proxy on the way, fit to be shown; "" where there is none.
         is_direct_open: whether the port can be reached without the proxy; None where there is none, or nobody looked.
         unread_bundle: the file of certificates that could not be read, fit to be shown; most clients go on without it.
+        is_by_system: whether the certificate holds by the system's roots alone, which some clients do not read.
     """
 
     url: str
@@ -42,6 +43,7 @@ class Way:
     proxy: str = ""
     is_direct_open: bool | None = None
     unread_bundle: str = ""
+    is_by_system: bool = False
 
     @property
     def end(self) -> Step | None:
@@ -77,15 +79,14 @@ def _straight(url: str, parts: SplitResult, place: Place, network: Network, root
         knocks, first = ports(place, addresses, root)
     if first is None or parts.scheme.lower() != "https":
         return Way(url, (name, *knocks))
-    context, unread = _trust(url, network)
-    step, certificate = encrypted(lambda: connected(first), place, context)
-    return Way(url, (name, *knocks, _minded(step, network)), certificate, unread_bundle=unread)
+    step, rest = _encrypted(lambda: connected(first), place, url, network)
+    return replace(rest, steps=(name, *knocks, step))
 
 
 def _by_proxy(url: str, parts: SplitResult, place: Place, network: Network, proxy: str) -> Way:
     with waiting.on(lambda: say("waits_proxy"), SECONDS):
         step, address = proxies.met(proxy, network.rules.schemes, is_doubtful=network.rules.is_mistaken(network.proxy))
-    steps, certificate, unread = [step], None, ""
+    steps, rest = [step], Way(url, ())
     if not step.is_end and parts.scheme.lower() == "https" and address.scheme in ("http", "https"):
         with waiting.on(lambda: say("waits_tunnel", place=str(place)), 2 * SECONDS):  # to connect, and for its answer
             shut, connect = proxies.tunnel(address, place)
@@ -93,11 +94,22 @@ def _by_proxy(url: str, parts: SplitResult, place: Place, network: Network, prox
             shut = replace(shut, cause="proxy_captures_loopback")
         steps += [shut] if shut else []
         if connect is not None:
-            context, unread = _trust(url, network)
-            secret, certificate = encrypted(connect, place, context)
-            steps.append(_minded(secret, network))
+            secret, rest = _encrypted(connect, place, url, network)
+            steps.append(secret)
     is_direct_open = is_open(place) if _is_here(url) or step.is_end else None
-    return Way(url, tuple(steps), certificate, step.target, is_direct_open, unread)
+    return replace(rest, steps=tuple(steps), proxy=step.target, is_direct_open=is_direct_open)
+
+
+def _encrypted(connect: Connect, place: Place, url: str, network: Network) -> tuple[Step, Way]:
+    """The handshake by Mozilla's roots and the file's, and where these do not do, by the system's too; no steps yet."""
+    context, unread = _trust(url, network, is_by_system=False)
+    step, certificate = encrypted(connect, place, context)
+    is_by_system = False
+    if step.cause == "tls_untrusted_ca":
+        context, _ = _trust(url, network, is_by_system=True)
+        step, certificate = encrypted(connect, place, context)
+        is_by_system = not step.is_end
+    return _minded(step, network), Way(url, (), certificate, unread_bundle=unread, is_by_system=is_by_system)
 
 
 def _minded(step: Step, network: Network) -> Step:
@@ -106,12 +118,13 @@ def _minded(step: Step, network: Network) -> Step:
     return replace(step, cause="tls_unchecked") if is_passed else step
 
 
-def _trust(url: str, network: Network) -> tuple[ssl.SSLContext, str]:
+def _trust(url: str, network: Network, *, is_by_system: bool) -> tuple[ssl.SSLContext, str]:
     """What is trusted, and the file of certificates that cannot be read."""
     try:
-        return trust(url, network), ""
+        return trust(url, network, is_by_system=is_by_system), ""
     except OSError:
-        return trust(url, replace(network, ca_bundle="")), shown(network.ca_bundle)
+        without = replace(network, ca_bundle="")
+        return trust(url, without, is_by_system=is_by_system), shown(network.ca_bundle)
 
 
 def _is_here(url: str) -> bool:

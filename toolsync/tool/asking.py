@@ -132,6 +132,7 @@ _ANY = Proxies()
 
 
 def _connection(table: Mapping[str, Any]) -> Connection:
+    by = table.get("system_roots_by")
     return Connection(
         Proxies(
             http=tuple(table.get("http_proxy", _ANY.http)),
@@ -146,6 +147,7 @@ def _connection(table: Mapping[str, Any]) -> Connection:
         certificates=tuple(table.get("certificates", ())),
         unchecked=dict(text.split("=", 1) for text in table.get("unchecked", ())),
         refuses_authorities=table.get("refuses_authorities", False),
+        system_roots_by=None if by is None else tuple((name, word) for name, _, word in (t.partition("=") for t in by)),
     )
 
 

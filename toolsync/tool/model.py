@@ -177,6 +177,8 @@ class Connection:
         certificates: variables that name a file of certificates which it trusts beside the usual ones, best first.
         unchecked: variables by whose value it checks no certificate.
         refuses_authorities: whether it takes no certificate for a server's that is an authority's.
+        system_roots_by: variables, each with a word in it, by which it trusts the system's roots, and without which
+            those alone that it brings along; None: it trusts the system's.
         older: the same of older versions, by what `PROGRAM --version` must match.
     """
 
@@ -184,6 +186,7 @@ class Connection:
     certificates: tuple[str, ...] = ()
     unchecked: Mapping[str, str] = field(default_factory=dict)
     refuses_authorities: bool = False
+    system_roots_by: tuple[tuple[str, str], ...] | None = None
     older: Mapping[str, Connection] = field(default_factory=dict)
 
 

@@ -17,6 +17,7 @@ from toolsync.doctor.exported import is_exported
 from toolsync.doctor.look import Look, here, looks
 from toolsync.doctor.model import Diagnosis, Finding, State
 from toolsync.doctor.remark import changed, left_out
+from toolsync.doctor.roots import unrooted
 from toolsync.doctor.steering import unasked
 from toolsync.doctor.stranded import stranded
 from toolsync.doctor.unasked import is_unset
@@ -120,7 +121,7 @@ def _told(look: Look, found: Sequence[Finding], asked: Probes, options: Options)
         return replace(one, state="inconclusive") if one.state == "healthy" else one
     probed = asked.of(look.effective) if not is_blocked(found) else None
     later = _later(look, found)
-    told = [one for one in (*found, *stranded(look, probed)) if one not in later]
+    told = [one for one in (*found, *unrooted(look, probed), *stranded(look, probed)) if one not in later]
     one = diagnosis(look.effective, told, probed)
     return replace(one, remarks=(*one.remarks, *later))
 

@@ -1,0 +1,102 @@
+"""A certificate that holds by the system's roots alone: who reads these, and who brings along roots of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from ssl import SSLContext
+
+import pytest
+
+from tests.doctor.test_authority import made, served
+from tests.doctor.test_connection import NEWER, OLDER, claude, codex
+from toolsync.doctor.diagnosis import diagnosis
+from toolsync.doctor.look import Look
+from toolsync.doctor.probed import Probed
+from toolsync.doctor.roots import unrooted
+from toolsync.probe import network
+from toolsync.probe.inquiry import Inquiry
+from toolsync.probe.network import Network
+from toolsync.probe.way import way
+from toolsync.sentence import tell
+
+BUNDLE = "etc/pki/tls/certs/ca-bundle.crt"
+
+
+@pytest.fixture
+def trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, Path]]:
+    """The address of a server with a certificate that is among the system's roots, and that certificate."""
+    file = made(tmp_path, None, is_critical=False)
+
+    def loaded(context: SSLContext) -> None:
+        context.load_verify_locations(cafile=file)
+
+    monkeypatch.setattr(network, "_load_system", loaded)
+    with served(file) as url:
+        yield url, file
+
+
+def test_by_whose_roots_it_holds(tmp_path: Path, trusted: tuple[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    url, file = trusted
+    by_system, by_file = way(url, Network()), way(url, Network(ca_bundle=str(file)))
+    unread = way(url, Network(ca_bundle=str(tmp_path / "none.pem")))
+    assert [(one.end, one.is_by_system) for one in (by_system, by_file, unread)] == [
+        (None, True),
+        (None, False),
+        (None, True),
+    ]
+    assert by_system.certificate is not None
+    assert unread.unread_bundle
+    monkeypatch.setattr(network, "_load_system", lambda _: None)
+    gone = way(url, Network())
+    assert gone.end is not None
+    assert (gone.end.cause, gone.is_by_system) == ("tls_untrusted_ca", False)
+
+
+def _found(look: Look) -> list[str]:
+    """The way out that each finding shows."""
+    gone = way(look.effective.url, look.effective.network)
+    assert gone.end is None  # we get there
+    probed = Probed(gone, Inquiry())
+    found = list(unrooted(look, probed))
+    one = diagnosis(look.effective, found, probed)
+    assert (one.state, [finding.cause for finding in one.findings]) == (
+        ("problem", ["tls_untrusted_ca"]) if found else ("healthy", [])
+    )
+    return [tell(finding.fix.text) if finding.fix else "" for finding in found]
+
+
+OWN = {
+    "run by Node.js": (OLDER, {}, True),
+    "told to read the system's": (OLDER, {"NODE_OPTIONS": "--max-old-space-size=1 --use-openssl-ca"}, False),
+    "told of something else": (OLDER, {"NODE_OPTIONS": "--max-old-space-size=1"}, True),
+    "that checks none": (OLDER, {"NODE_TLS_REJECT_UNAUTHORIZED": "0"}, False),
+    "native": (NEWER, {}, False),
+    "not here to be asked": ("", {}, False),
+}
+
+
+@pytest.mark.parametrize(("version", "environ", "is_alone"), OWN.values(), ids=OWN)
+def test_claude_code(
+    tmp_path: Path, trusted: tuple[str, Path], version: str, environ: Mapping[str, str], *, is_alone: bool
+) -> None:
+    """Under Node.js 20, 2.1.112 says that the verification failed; native ones read the system's (network page)."""
+    look = claude(tmp_path, version, trusted[0].removesuffix("/v1"), environ)
+    assert _found(look) == ([""] if is_alone else [])
+    bundle = tmp_path / "root" / BUNDLE
+    bundle.parent.mkdir(parents=True)
+    bundle.touch()
+    said = (
+        f"Set NODE_EXTRA_CA_CERTS=/{BUNDLE}, where the system keeps its roots, "
+        "in the environment that Claude Code is started in."
+    )
+    assert _found(look) == ([said] if is_alone else [])
+
+
+def test_one_that_is_told_of_the_file(tmp_path: Path, trusted: tuple[str, Path]) -> None:
+    url, file = trusted
+    assert _found(claude(tmp_path, OLDER, url.removesuffix("/v1"), {"NODE_EXTRA_CA_CERTS": str(file)})) == []
+
+
+def test_codex_reads_the_systems(tmp_path: Path, trusted: tuple[str, Path]) -> None:
+    assert _found(codex(tmp_path, trusted[0].removesuffix("/v1"), {})) == []
