@@ -191,6 +191,8 @@ def trust(url: str, network: Network, *, is_by_system: bool = True) -> ssl.SSLCo
     import httpx
 
     context = httpx.create_ssl_context(trust_env=False)
+    # From 3.13 on, Python refuses what no client does, as a root without "critical", and trusts any part of a chain.
+    context.verify_flags &= ~(ssl.VERIFY_X509_STRICT | ssl.VERIFY_X509_PARTIAL_CHAIN)
     if is_by_system:
         _load_system(context)
     if network.ca_bundle:
