@@ -80,7 +80,9 @@ def test_every_one_of_them_is_named(tmp_path: Path, secure: tuple[str, str]) -> 
     url, file = secure
     look = cline(tmp_path, url, {"NODE_EXTRA_CA_CERTS": file}, {}, {"NODE_EXTRA_CA_CERTS": file}, {"TERM": "dumb"})
     probed = Probed(way(look.effective.url, look.effective.network))
-    assert [one.values["pid"] for one in stranded(look, probed)] == ["7", "9"]
+    found = list(stranded(look, probed))
+    assert [one.values["pid"] for one in found] == ["7", "9"]
+    assert {tell(one.fix.text) for one in found if one.fix is not None} == {ENDS.replace("pid 7", "pid 7, 9")}
 
 
 THERE: dict[str, Mapping[str, str] | None] = {

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from toolsync.doctor.checks.running import is_homeless, named, not_seen, of_here
+from toolsync.doctor.checks.running import anew, is_homeless, named, not_seen, of_here
 from toolsync.doctor.effective import network_of
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Finding
@@ -39,6 +39,7 @@ def stranded(look: Look, probed: Probed | None) -> Iterator[Finding]:
     if ours is None or ours.is_desktop or probed is None or probed.way.end is not None:
         return
     gone: dict[Network, Way] = {}
+    found: list[tuple[Process, Finding]] = []
     for process, environ in of_here(look):
         if environ is None or is_homeless(environ):
             continue
@@ -50,7 +51,9 @@ def stranded(look: Look, probed: Probed | None) -> Iterator[Finding]:
             gone[network] = _way(look, network)
         end, names = gone[network].end, _differing(look, own)
         if end is not None and end.cause not in _NO_END and names:
-            yield _told(look, process, own, names, end)
+            found.append((process, _told(look, process, own, names, end)))
+    fix = anew(look, *(process for process, _ in found))
+    yield from (replace(finding, fix=fix) for _, finding in found)
 
 
 _NO_END = frozenset({"inconclusive", "tls_unchecked"})

@@ -181,12 +181,13 @@ def not_seen(look: Look, process: Process, name: str, *, is_desktop: bool = Fals
     return replace(_finding(look, process, cause, lines, variable=name), fix=anew(look, process))
 
 
-def anew(look: Look, process: Process) -> Fix:
-    """How it gets other variables: none takes one up while it runs, and what it does with its files does not help."""
+def anew(look: Look, *processes: Process) -> Fix:
+    """How they get other variables: none takes one up while it runs, and what it does with its files does not help."""
     ends = look.tool.processes[look.reader.name].ends
+    program = f"{look.called} (pid {', '.join(str(process.pid) for process in processes)})"
     if ends:
-        return Fix(say("restart_behind", program=named(look, process), command=ends))
-    return Fix(say("restart", program=named(look, process)))
+        return Fix(say("restart_behind", program=program, command=ends))
+    return Fix(say("restart", program=program))
 
 
 _EDITORS = (
