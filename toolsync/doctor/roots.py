@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import ssl
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -59,6 +58,8 @@ _FILES = (
 
 def _named(look: Look) -> Fix | None:
     """The system's own file, as the program can be told of it; None where there is none, or no variable for it."""
+    import ssl  # which only doctor's requests need
+
     root = look.world.session.places.root
     places = (root / name[1:] for name in (*_FILES, ssl.get_default_verify_paths().openssl_cafile))
     file = next((one for one in places if one.is_file()), None)
