@@ -357,6 +357,16 @@ def test_a_gateway_that_answers_is_said_to_have_no_list_only_where_it_has_none(l
     assert len(found.models) == (6001 if listed.data is LONG else 0)
 
 
+def test_what_another_api_says_to_a_question_without_a_model_is_told_as_such() -> None:
+    unnamed = Reply({"error": {"message": "The model `None` does not exist", "code": "model_not_found"}}, 404)
+    with slow(lambda put: unnamed if put.path == "/v1/chat/completions" else without_responses(put)) as gateway:
+        base = f"{gateway.origin}/v1"
+        found = inquire(Request(RESPONSES, base, f"{base}/responses", "m", {"authorization": KEY}))
+    said = f"POST {base}/chat/completions (an empty question in another API) → 404 application/json"
+    assert any(tell(exchange.line).startswith(said) for exchange in found.exchanges)
+    assert found.cause == "wire_api_unsupported"
+
+
 def test_a_list_longer_than_anybody_reads_is_a_list(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(network, "LONGEST_BODY", 1000)
     with slow(asked_and(PONG, listed=Reply(LONG))) as gateway:
