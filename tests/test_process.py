@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -104,3 +106,34 @@ def test_a_program_that_ends_while_it_is_looked_at_is_passed_over(monkeypatch: p
 
     monkeypatch.setattr(psutil.Process, "create_time", gone)
     assert list(running()) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        pytest.param([], (True, True), id="here"),
+        pytest.param(["--net"], (False, True), id="with a network of its own"),
+        pytest.param(["--mount"], (True, False), id="with folders of its own"),
+    ],
+)
+def test_what_runs_in_a_container_is_told_apart(
+    tmp_path: Path, options: list[str], expected: tuple[bool, bool]
+) -> None:
+    needs(os.name == "posix" and os.geteuid() == 0 and shutil.which("unshare"), "root, and unshare")
+    home = tmp_path / "home"
+    home.mkdir()
+    hides = f"mount -t tmpfs none {tmp_path} && mkdir {home} && " if "--mount" in options else ""
+    argv = ["unshare", *options, "sh", "-c", f"{hides} echo ready && exec sleep 600"]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as child:
+        try:
+            assert child.stdout is not None
+            assert child.stdout.readline() == "ready\n"
+            one = Process(child.pid, frozenset())
+            assert (one.is_of_network(), one.has(home)) == expected
+        finally:
+            child.kill()
+
+
+def test_where_nothing_is_known_of_it_it_counts_as_one_of_ours(tmp_path: Path) -> None:
+    one = Process(2**22 + 1, frozenset())  # above the largest number that Linux gives (proc(5), pid_max)
+    assert (one.is_of_network(), one.has(tmp_path)) == (True, True)

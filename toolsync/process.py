@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import partial
-from pathlib import PurePath, PurePosixPath, PureWindowsPath
+from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING
 
 from toolsync.value import frozen
@@ -41,6 +41,24 @@ class Process:
     def is_called(self, name: str) -> bool:
         """Whether `name` is one of its names; capitals do not count."""
         return name.lower() in self.names
+
+    def is_of_network(self) -> bool:
+        """Whether it has the same network as we; not so in a container, as far as Linux shows (namespaces(7))."""
+        try:
+            return Path(f"/proc/{self.pid}/ns/net").readlink() == Path("/proc/self/ns/net").readlink()
+        except OSError:
+            return True
+
+    def has(self, folder: Path) -> bool:
+        """Whether the folder is the same for it as for us; a container has folders of its own, likewise."""
+        root = Path(f"/proc/{self.pid}/root")
+        try:
+            is_known = root.is_dir() and folder.is_dir()
+            return not is_known or root.joinpath(*folder.parts[1:]).samefile(folder)
+        except FileNotFoundError:
+            return False
+        except OSError:
+            return True
 
 
 Running = Callable[[], Iterable[Process]]

@@ -41,7 +41,7 @@ def stranded(look: Look, probed: Probed | None) -> Iterator[Finding]:
     gone: dict[Network, Way] = {}
     found: list[tuple[Process, Finding]] = []
     for process, environ in of_here(look):
-        if environ is None or is_homeless(environ):
+        if environ is None or is_homeless(environ) or not process.is_of_network():
             continue
         own = look.environ_from(environ)
         network = network_of(look, look.effective.base_url, own).towards(look.effective.url)

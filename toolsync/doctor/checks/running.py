@@ -41,7 +41,8 @@ def of_here(look: Look) -> Iterator[tuple[Process, Mapping[str, str] | None]]:
         return  # nothing is set here: there is nothing that could be old
     for process in mains([one for one in look.world.processes if any(map(one.is_called, ours.names))]):
         environ = process.environ()
-        if environ is None or not _is_of_other_home(look, environ):
+        is_here = process.has(look.world.session.places.home)
+        if is_here and (environ is None or not _is_of_other_home(look, environ)):
             yield process, environ
 
 
