@@ -203,7 +203,7 @@ ALLOWED: Sequence[tuple[str, str, str]] = (
         "likewise; and the key that somebody wrote by hand, beside the provider that apply adds",
     ),
     (
-        r"acceptance/test_cc_switch(_world)?.py::",
+        r"acceptance/test_(cc_switch(_world)?|row_uses).py::",
         r"file machine-0/home/\.cc-switch/cc-switch\.db",
         "a row of ours, by consent",
     ),

@@ -7,9 +7,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
-from toolsync import disk, registry
+from toolsync import disk, document, registry
 from toolsync import memory as memories
-from toolsync.asked import asked_for
+from toolsync.asked import asked_for, asked_in
 from toolsync.commands.environment.variables import variable_of
 from toolsync.commands.keys.holders import Holders, users
 from toolsync.commands.keys.stored import uses
@@ -23,14 +23,14 @@ from toolsync.masking import Secret, printable
 from toolsync.overlay import edits
 from toolsync.planning.fitting import ToolPlan, Wish, remembered_tools
 from toolsync.planning.plans import plan_ping
-from toolsync.planning.stores import Address
+from toolsync.planning.stores import Address, Shelves
 from toolsync.profile import KeyRef, Profile
-from toolsync.remembered import NOTHING, LayerMemory, Memory, Remembered, mark
+from toolsync.remembered import NOTHING, LayerMemory, Memory
 from toolsync.result import DONE, PROBLEM, Message, Result
 from toolsync.secret import former
 from toolsync.secret.vault import Entry
 from toolsync.session import Session
-from toolsync.tool import Tool
+from toolsync.tool import FileRow, Tool
 from toolsync.value import frozen
 
 Kind = Literal["helper", "variable", "copy", "row", "entry", "other key", "shell", "found", "other copy"]
@@ -95,6 +95,7 @@ def _known_uses(
     told: set[str] = set()
     silent: dict[str, _Laid] = {}
     served = {profile.name: _served(session, profile, remembered_tools(memory)) for profile in using}
+    shelves = Shelves(session)
     for real, file in memory.files.items():
         for layer in file.layers:
             tools = served.get(profile := there.profile_of(real, layer))
@@ -110,10 +111,8 @@ def _known_uses(
                 told |= {laid.tool.name} if found else set()
                 silent.setdefault(laid.tool.name, laid)
                 yield from found
-            elif layer.holds_key:
-                yield from (Use("row", laid.tool.title, laid.where, path) for path in _paths(layer, memory, key))
-            elif laid.has_secrets and laid.is_own:
-                yield from _asking(laid, place.app)
+            elif (text := _part(laid, place, shelves)) is not None:
+                yield from _in_row(laid, place, text, key)
     for laid in (laid for name, laid in silent.items() if name not in told and laid.is_own and laid.way == "env"):
         yield from _asking(laid)  # its settings name no variable, for it reads one of its own choice
     yield from _entries(session, there, own, key)
@@ -187,9 +186,16 @@ def _in_file(laid: _Laid, now: Document | None, asked: str, key: Secret | None) 
 
 def _meant(laid: _Laid, key: Secret) -> set[str]:
     """Where the profile has the key stand: other secrets, in headers, are no copies of it."""
-    row = next((row for row in laid.tool.files if row.overlay == laid.layer.overlay), None)
-    wanted = edits(row.document.data, laid.plan.facts, now="") if row and laid.plan else ()
+    row = _row(laid)
+    if row is None or laid.plan is None:
+        return set()
+    served = laid.plan.of.get(row.of, laid.plan)
+    wanted = edits(row.document.data, served.facts, now="")
     return {spell(edit.path) for edit in wanted if key.reveal() in str(edit.value)}
+
+
+def _row(laid: _Laid) -> FileRow | None:
+    return next((row for row in laid.tool.files if row.overlay == laid.layer.overlay), None)
 
 
 def _served(session: Session, profile: Profile, tools: Iterable[str]) -> Mapping[str, ToolPlan | None]:
@@ -206,15 +212,40 @@ def _served(session: Session, profile: Profile, tools: Iterable[str]) -> Mapping
         return found
 
 
-def _paths(layer: LayerMemory, memory: Memory, key: Secret | None) -> Iterator[str]:
-    """Where the key stands by itself; where it is a part of something longer, the whole of that."""
-    secret = [value for value in layer.values if value.secret and value.after != NOTHING]
-    alone = [value for value in secret if _is_key(value, memory, key)]
-    yield from (printable(spell(parse_path(value.path))) for value in alone or secret)
+def _in_row(laid: _Laid, place: Address, text: str, key: Secret | None) -> Iterator[Use]:
+    """A copy in a row as it stands, a key that somebody put in its place, or what the row asks for; each once."""
+    title, asked = laid.tool.title, asked_in(text.encode())
+    there = _texts(laid, text)
+    copied = [path for path, found in there.items() if key is not None and key.reveal() in found]
+    alone = [path for path in copied if key is not None and there[path] == key.reveal()]
+    meant = _meant(laid, key) if laid.plan is not None and key is not None else ()
+    others = [path for path in there if path in meant]
+    if copied or others:
+        path = printable(spell(parse_path([*alone, *copied, *others][0])))
+        yield Use("row" if copied else "other key", title, laid.where, path)
+    elif laid.layer.holds_key and not asked and (key is None or not text):  # of which key nobody can tell
+        yield Use("row", title, laid.where)
+    elif laid.is_own and asked:
+        yield Use("helper", title, laid.where, f"toolsync key print {asked}")
+    elif laid.is_own:
+        yield from _asking(laid, place.app)
 
 
-def _is_key(value: Remembered, memory: Memory, key: Secret | None) -> bool:
-    return key is not None and value.after == mark(key.reveal(), memory.key)
+def _part(laid: _Laid, place: Address, shelves: Shelves) -> str | None:
+    """The part of a row, "" where it cannot be read; None where it is not there, or says nothing of keys."""
+    with suppress(ToolsyncError):
+        return shelves.text(laid.tool, place) if laid.has_secrets else None
+    return ""
+
+
+def _texts(laid: _Laid, text: str) -> Mapping[str, str]:
+    """What stands where a secret was set."""
+    row = _row(laid)
+    secret = [value.path for value in laid.layer.values if value.secret and value.after != NOTHING]
+    with suppress(ToolsyncError):
+        now = document.parse(text.encode(), row.format if row else "json")
+        return {path: str(found) for path in secret if (found := now.get(parse_path(path))) is not MISSING}
+    return {}
 
 
 def _asking(laid: _Laid, app: str = "") -> Iterator[Use]:
