@@ -52,6 +52,7 @@ class Proxies:
         as_http: those that it takes for `http`; "": an address without a scheme.
         passes_over: whether it goes straight where the proxy is of any other kind.
         empty_hides: whether a variable that is set to nothing hides its other spelling.
+        tunnels: whether it has a proxy open a tunnel to what is not encrypted too.
     """
 
     http: tuple[str, ...] = ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY")
@@ -62,6 +63,7 @@ class Proxies:
     as_http: tuple[str, ...] = ()
     passes_over: bool = False
     empty_hides: bool = False
+    tunnels: bool = False
 
     def variable(self, environ: Mapping[str, str], url: str) -> str:
         """The variable that says which proxy a request for `url` takes; "" where none does."""

@@ -79,7 +79,8 @@ def test_a_proxy_of_its_settings_is_named_by_their_line(tmp_path: Path) -> None:
     ("url", "environ", "is_asked"),
     [
         pytest.param(PLAIN, {"ALL_PROXY": P}, True, id="another proxy"),
-        pytest.param(PLAIN, {"HTTP_PROXY": P}, False, id="the same proxy"),
+        pytest.param(PLAIN, {"HTTP_PROXY": P}, True, id="a tunnel through the same proxy"),
+        pytest.param(SECRET, {"HTTPS_PROXY": P}, False, id="the same proxy"),
         pytest.param(SECRET, {"SSL_CERT_FILE": "/a.pem"}, True, id="other certificates"),
         pytest.param(PLAIN, {"SSL_CERT_FILE": "/a.pem"}, False, id="certificates of no weight"),
     ],
@@ -91,6 +92,13 @@ def test_its_version_is_asked_for_where_it_makes_a_difference(
     assert taken(look.effective) == taken(look.effective)
     asked = tmp_path / "bin" / "asked"
     assert (asked.read_text() if asked.exists() else "") == ("asked\n" if is_asked else "")
+
+
+@pytest.mark.parametrize(("version", "expected"), [(OLDER, True), (NEWER, False)])
+def test_a_proxy_opens_it_a_tunnel_to_what_is_not_encrypted(tmp_path: Path, version: str, *, expected: bool) -> None:
+    """2.1.112 sends CONNECT for `http://` too, and fails at a proxy that opens none: UND_ERR_ABORTED."""
+    effective = claude(tmp_path, version, PLAIN, {"HTTP_PROXY": P}).effective
+    assert effective.network.towards(effective.url).rules.tunnels is expected
 
 
 @pytest.mark.parametrize(("version", "expected"), [(OLDER, ""), (NEWER, "/a.pem")])

@@ -104,6 +104,21 @@ def test_by_a_proxy(ports: dict[str, str], url: str, proxy: str, expected: str) 
 
 
 @pytest.mark.parametrize(
+    ("proxy", "tunnels", "expected"),
+    [
+        ("forward", True, ""),
+        ("locked", True, "proxy_auth_required"),
+        ("plain", True, "proxy_captures_loopback"),
+        ("plain", False, ""),
+    ],
+    ids=["one that opens it", "one that wants a password", "one that opens none", "no tunnel is asked for"],
+)
+def test_a_tunnel_to_what_is_not_encrypted(ports: dict[str, str], proxy: str, expected: str, *, tunnels: bool) -> None:
+    gone = way(f"http://{ports['plain']}/v1", Network(proxy=f"http://{ports[proxy]}", rules=Proxies(tunnels=tunnels)))
+    assert (gone.end.cause if gone.end else "") == expected
+
+
+@pytest.mark.parametrize(
     ("mark", "text", "expected"),
     [
         ("", "", "connection_refused"),

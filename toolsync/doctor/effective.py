@@ -100,6 +100,8 @@ def _differ(one: Network, other: Network, url: str) -> bool:
     """Whether they are two ways to `url`; certificates count where something is encrypted."""
     proxies = (one.proxy_for(url), other.proxy_for(url))
     is_secret = any((each or "").lower().startswith("https:") for each in (url, *proxies))
+    if proxies[0] and one.rules.tunnels != other.rules.tunnels and not is_secret:
+        return True
     return proxies[0] != proxies[1] or (
         is_secret and (one.ca_bundle, one.unchecked) != (other.ca_bundle, other.unchecked)
     )

@@ -84,7 +84,7 @@ class Network:
     def towards(self, url: str) -> Network:
         """The same without what makes no difference on the way to `url`; programs differ in how they read it."""
         proxy = self.proxy_for(url) or ""
-        rules = replace(_ANY, schemes=self.rules.schemes) if proxy else _ANY
+        rules = replace(_ANY, schemes=self.rules.schemes, tunnels=self.rules.tunnels) if proxy else _ANY
         if proxy and self.rules.is_mistaken(self.proxy):  # whether it speaks HTTP as well is to be seen
             proxy, rules = self.proxy, replace(rules, as_http=self.rules.as_http)
         is_plain = url.strip()[:5].lower() == "http:" and not proxy.lower().startswith("https:")

@@ -87,16 +87,17 @@ def _by_proxy(url: str, parts: SplitResult, place: Place, network: Network, prox
     with waiting.on(lambda: say("waits_proxy"), SECONDS):
         step, address = proxies.met(proxy, network.rules.schemes, is_doubtful=network.rules.is_mistaken(network.proxy))
     steps, rest = [step], Way(url, ())
-    if not step.is_end and parts.scheme.lower() == "https" and address.scheme in ("http", "https"):
+    is_secret = parts.scheme.lower() == "https"
+    if not step.is_end and (is_secret or network.rules.tunnels) and address.scheme in ("http", "https"):
         with waiting.on(lambda: say("waits_tunnel", place=str(place)), 2 * SECONDS):  # to connect, and for its answer
             shut, connect = proxies.tunnel(address, place)
         if shut and shut.cause != "proxy_auth_required" and _is_here(url) and is_open(place):
             shut = replace(shut, cause="proxy_captures_loopback")
         steps += [shut] if shut else []
-        if connect is not None:
+        if connect is not None and is_secret:
             secret, rest = _encrypted(connect, place, url, network)
             steps.append(secret)
-    is_direct_open = is_open(place) if _is_here(url) or step.is_end else None
+    is_direct_open = is_open(place) if _is_here(url) or steps[-1].is_end else None
     return replace(rest, steps=tuple(steps), proxy=step.target, is_direct_open=is_direct_open)
 
 

@@ -143,6 +143,7 @@ def _connection(table: Mapping[str, Any]) -> Connection:
             as_http=tuple(table.get("proxies_as_http", ())),
             passes_over=table.get("passes_over", False),
             empty_hides=table.get("empty_hides", False),
+            tunnels=table.get("tunnels", False),
         ),
         certificates=tuple(table.get("certificates", ())),
         unchecked=dict(text.split("=", 1) for text in table.get("unchecked", ())),
