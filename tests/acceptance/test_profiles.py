@@ -40,6 +40,35 @@ def test_removing_the_active_applied_profile_says_what_it_means(applied: Machine
     assert applied.read(CODEX) == ""
 
 
+TO_WORK = "; `toolsync apply --tool codex` sets it to 'work'."
+TO_ANY = "; `toolsync apply --profile NAME --tool codex` sets it to another."
+
+
+@pytest.mark.parametrize(
+    ("others", "way"), [(["work"], TO_WORK), (["third"], TO_ANY), ([], ".")], ids=["active", "not active", "none"]
+)
+def test_status_says_that_the_applied_profile_is_gone(machine: Machine, others: list[str], way: str) -> None:
+    machine.write(CODEX, "")
+    for name in ("job", "third"):
+        machine.toolsync("init", name, *SECOND, "--key-from", "keyring:work", "--no-use")
+    assert machine.toolsync("apply", "-p", "job", "--tool", "codex", "--yes", "--no-ping").code == 0
+    assert "is gone" not in machine.toolsync("status").out
+    for name in {"work", "job", "third"} - {*others}:
+        assert machine.toolsync("profile", "remove", name, "--yes").code == 0
+    said = "problem: profile 'job' is gone, and was applied to Codex CLI\n"
+    ran = machine.toolsync("status")
+    assert f"{said}    `toolsync undo codex` gives back what you had before{way}\n" in ran.out
+    assert (ran.code, said in machine.toolsync("status", "--tool", "claude-code").out) == (1, False)
+    assert machine.toolsync("undo", "codex", "--yes").code == 0
+    assert ("is gone" in machine.toolsync("status").out, machine.read(CODEX)) == (False, "")
+
+
+def test_a_file_of_profiles_that_cannot_be_read_says_nothing_of_which_are_gone(applied: Machine) -> None:
+    applied.config.write_text("[", encoding="utf-8")
+    ran = applied.toolsync("status")
+    assert (ran.code, "is gone" in ran.out, "profile.toml" in ran.out) == (1, False, True)
+
+
 def test_removing_a_profile_that_nobody_uses_needs_no_warning(machine: Machine) -> None:
     machine.toolsync("init", "second", *SECOND, "--no-use")
     assert machine.toolsync("profile", "remove", "second", "--yes").out == "Profile 'second' is removed.\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from toolsync.commands.describe import skipped_message
 from toolsync.commands.writing import state_folder
 from toolsync.document.keypath import parse as parse_path
 from toolsync.document.keypath import spell
-from toolsync.errors import TransactionError
+from toolsync.errors import ToolsyncError, TransactionError
 from toolsync.masking import printable
 from toolsync.planning.fitting import remembered_tools
 from toolsync.planning.guarding import exposed_since, readable
@@ -70,7 +71,7 @@ def status(session: Session, wish: Wish) -> Result:
     drifted = [place for place in places if place.is_drift]
     waits = _waits(whole, places)
     now = {(place.tool, place.file, place.path): place.applied for place in places}
-    messages = [*_messages(session, whole), *_inactive(whole, memory, wish)]
+    messages = [*_messages(session, whole), *_inactive(whole, memory, wish), *_gone(session, whole, memory, wish)]
     messages += [*standing.news(whole.main.problem), *standing.lost(memory), *standing.reverted(memory, now)]
     data = {
         "profile": whole.main.profile or None,
@@ -118,6 +119,35 @@ def _inactive(whole: Against, memory: Memory, wish: Wish) -> Iterator[Message]:
     if whole.active and whole.asides and not wish.tools and is_idle:
         text = f"profile '{whole.active}' is active, and no tool is set to it"
         yield Message("problem", text, "`toolsync apply` sets them to it.")
+
+
+def _gone(session: Session, whole: Against, memory: Memory, wish: Wish) -> Iterator[Message]:
+    """That tools were set to a profile which there is no more: who asks for its key gets none."""
+    try:
+        names = session.profiles().names
+    except ToolsyncError:  # the plan says so
+        return
+    found: dict[str, list[str]] = {}
+    for tool in sorted(remembered_tools(memory)):
+        name = memory.profile_of(tool)
+        if name and name not in names and (not wish.tools or tool in wish.tools):
+            found.setdefault(name, []).append(tool)
+    known = registry.tools(session.config.parent)
+    for name, tools in found.items():
+        titles = ", ".join(known[tool].title if tool in known else printable(tool) for tool in tools)
+        text = f"profile '{name}' is gone, and was applied to {titles}"
+        yield Message("problem", text, _ways_out(tools, whole.active, is_any=bool(names)))
+
+
+def _ways_out(tools: Sequence[str], active: str, *, is_any: bool) -> str:
+    """Back to what stood there, or on to a profile that there is."""
+    back = f"`{shlex.join(('toolsync', 'undo', *tools))}` gives back what you had before"
+    if not is_any:
+        return f"{back}."
+    named = () if active else ("--profile", "NAME")
+    command = shlex.join(("toolsync", "apply", *named, *(word for tool in tools for word in ("--tool", tool))))
+    other = f"'{active}'" if active else "another"
+    return f"{back}; `{command}` sets {'it' if len(tools) == 1 else 'them'} to {other}."
 
 
 def _messages(session: Session, whole: Against) -> list[Message]:
