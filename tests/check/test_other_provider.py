@@ -58,3 +58,14 @@ def test_the_keys_of_other_providers_of_cline(furnished: Machine) -> None:
     stored = {"version": 1, "lastUsedProvider": "openai-compatible", "providers": providers}
     furnished.write(".cline/data/settings/providers.json", json.dumps(stored)).chmod(0o600)
     assert _found(furnished) == [(".cline/data/settings/providers.json", ())]
+
+
+def test_a_key_in_a_header_of_the_tools_own(furnished: Machine) -> None:
+    table = f'http_headers = {{ api-key = "{HEX}", x-team = "blue" }}'
+    furnished.write(".codex/config.toml", CODEX.replace(f'experimental_bearer_token = "{HEX}"', table)).chmod(0o600)
+    headers = {"ANTHROPIC_CUSTOM_HEADERS": f"x-api-key: {HEX[::-1]}\nX-Team: blue\nX-Token: ${{TOKEN}}"}
+    furnished.write(".claude/settings.json", json.dumps({"env": headers})).chmod(0o600)
+    assert sorted(_found(furnished)) == [(".claude/settings.json", ()), (".codex/config.toml", ())]
+    furnished.profile()
+    _applied(furnished)
+    assert sorted(_found(furnished)) == [(".claude/settings.json", ()), (".codex/config.toml", ())]

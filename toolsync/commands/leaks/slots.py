@@ -8,13 +8,14 @@ from pathlib import Path
 
 from toolsync import registry
 from toolsync.address import origin
+from toolsync.doctor.headers import further_headers
 from toolsync.doctor.look import Look, looks
 from toolsync.doctor.printing import command_path
 from toolsync.doctor.world import World
 from toolsync.document import data
 from toolsync.document.keypath import parse as parse_path
 from toolsync.errors import FileError, ProfileError
-from toolsync.masking import Secret
+from toolsync.masking import Secret, is_reference
 from toolsync.session import Session
 from toolsync.tool import Slot
 from toolsync.trace import is_open
@@ -82,6 +83,10 @@ def _of(look: Look) -> Iterator[Literal]:
             is_login = layer is not None and layer.layer.at.partition(".")[0] == "login"
             profiles = tuple(_at(look.world, base)) if is_own else ()
             yield Literal(look.tool.name, look.called, Path(answer.file), key, profiles, is_login)
+    for header in further_headers(look).values():
+        value, is_stated = header.value, header.question == "headers" and header.where.file
+        if is_stated and isinstance(value, Secret) and not is_reference(value.reveal()):
+            yield Literal(look.tool.name, look.called, Path(header.where.file), value, ())
 
 
 def _chosen_otherwise(look: Look) -> Iterator[Look]:
