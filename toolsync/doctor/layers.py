@@ -55,6 +55,12 @@ class Seen:
         """The file as a text; "" for the environment."""
         return "" if self.path is None else str(self.path)
 
+    @property
+    def is_wide(self) -> bool:
+        """Whether the file is in another encoding than UTF-8, which its tool reads, and toolsync does not write."""
+        raw = self.snapshot.raw if self.snapshot is not None else None
+        return bool(raw) and self.document is not None and any(map((raw or b"").startswith, self.document.marks))
+
     def below(self, path: KeyPath) -> KeyPath:
         """The path inside the layer; the whole one where it lies elsewhere, so that nothing stands there."""
         mount = parse_path(self.layer.at) if self.layer.at else ()

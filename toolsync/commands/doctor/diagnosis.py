@@ -78,7 +78,8 @@ def doctor(session: Session, options: Options) -> Result:
     about = notes.about_tools(known, chosen, {look.tool.name for look in seen}, options.language, is_named=is_named)
     forgotten = notes.forgotten(world, options.language)
     since = () if is_named else notes.behind(diagnoses, options.language)  # who asks is told of each by itself
-    messages = (*unread, *forgotten, *notes.set_aside(world, diagnoses, options.language), *since, *about)
+    aside = notes.set_aside(world, diagnoses, options.language)
+    messages = (*unread, *forgotten, *aside, *notes.unwritten(diagnoses, options.language), *since, *about)
     data = {
         "profile": world.profile.name if world.profile else None,
         "language": options.language,

@@ -53,6 +53,24 @@ def set_aside(world: World, told: Told, language: Language) -> Iterator[Message]
             yield Message("note", tell(said, language), "" if tool in ill or is_off(there) else tell(hint, language))
 
 
+def unwritten(told: Told, language: Language) -> Iterator[Message]:
+    """Files that their tools read as they are, and that toolsync writes nothing into: in another encoding than UTF-8.
+
+    Of a tool that is ill, what mends it says so.
+    """
+    found: dict[str, Look] = {}
+    for look, one in told:
+        for layer in look.layers if one.state != "problem" else ():
+            if layer.layer.kind == "overlay" and layer.is_wide:
+                found.setdefault(layer.file, look)
+    for file, look in found.items():
+        shown = look.world.session.shown(file)
+        hint = say("save_as_utf_8", called=look.tool.title)
+        yield Message(
+            "note", tell(say("unwritten", called=look.tool.title, file=shown), language), tell(hint, language)
+        )
+
+
 def behind(told: Told, language: Language) -> Iterator[Message]:
     """Tools that work with what they have, and whose profile was edited since: each profile's in one note.
 
