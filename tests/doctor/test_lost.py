@@ -34,6 +34,21 @@ def test_all_tools_say_the_same_command(machine: Machine, base: str, expected: s
     assert [machine.read(name) for name in (CLAUDE, CODEX)] == before
 
 
+def test_a_last_profile_that_was_removed_is_gone_without_its_file(machine: Machine) -> None:
+    machine.write(CODEX, "")
+    machine.profile(base_url=GATEWAY)
+    assert machine.toolsync("apply", "--yes", "--no-ping").code == 0
+    assert machine.toolsync("profile", "remove", "work", "--yes").code == 0
+    way = "make it anew, or let `toolsync undo codex` give back what you had before\n"
+    said = f"Codex CLI was set to profile 'work', which is gone: {way}"
+    ran = machine.toolsync("doctor", "--offline", "codex")
+    assert (said in ran.out, "profile.toml is gone" in ran.out) == (True, False), ran.out
+    assert f"→ toolsync init work --base-url {GATEWAY} --model some-model\n" in ran.out
+    machine.config.unlink()
+    assert "profile.toml is gone" in machine.toolsync("doctor", "--offline", "codex").out
+    assert (machine.toolsync("undo", "codex", "--yes").code, machine.read(CODEX)) == (0, "")
+
+
 def test_what_a_project_says_is_none_of_the_profiles(machine: Machine) -> None:
     machine.write(CLAUDE, "{}")
     machine.write(CODEX, "")

@@ -1,11 +1,11 @@
-"""A profile that tools were set to and whose file is gone, with what they still have of it."""
+"""A profile that tools were set to and that is gone, alone or with its file, and what they still have of it."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 
-from toolsync import registry
+from toolsync import disk, registry
 from toolsync.address import addresses
 from toolsync.doctor.look import Look, here, looks
 from toolsync.errors import ProfileError
@@ -14,14 +14,17 @@ from toolsync.sentence import Text, say
 
 
 def lost_profile(look: Look) -> str:
-    """The profile that the tool was set to, where the whole file of profiles is gone; "" where it is not."""
+    """The profile that the tool was set to, where no profile is left, or the whole file is gone; "" where one is."""
     world = look.world
     return "" if world.profiles or world.fault is not None else world.memory.applied.get(look.tool.name, "")
 
 
 def gone(look: Look) -> Text:
-    """That the file of profiles is gone, with the one that the tool was set to."""
-    file = look.world.session.shown(look.world.session.config)
+    """That the profile which the tool was set to is gone, alone or with the file of profiles."""
+    session = look.world.session
+    if disk.exists(session.config):
+        return say("profile_gone", called=look.called, profile=lost_profile(look), tool=look.tool.name)
+    file = session.shown(session.config)
     return say("profiles_gone", called=look.called, profile=lost_profile(look), file=file)
 
 
