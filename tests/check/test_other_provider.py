@@ -23,7 +23,11 @@ experimental_bearer_token = "{HEX}"
 
 def _found(machine: Machine, *options: str) -> list[tuple[str, tuple[str, ...]]]:
     data = machine.toolsync("check", *options, "--json").json["data"]
-    return [(one["file"].removeprefix(f"{machine.home}/"), tuple(one["fixes"])) for one in data["findings"]]
+    return [
+        (one["file"].removeprefix(f"{machine.home}/"), tuple(one["fixes"]))
+        for one in data["findings"]
+        if not one["agreed"]
+    ]
 
 
 def _applied(machine: Machine) -> None:
@@ -57,7 +61,9 @@ def test_the_keys_of_other_providers_of_cline(furnished: Machine) -> None:
     }
     stored = {"version": 1, "lastUsedProvider": "openai-compatible", "providers": providers}
     furnished.write(".cline/data/settings/providers.json", json.dumps(stored)).chmod(0o600)
-    assert _found(furnished) == [(".cline/data/settings/providers.json", ())]
+    assert _found(furnished) == []  # it can keep them nowhere else, and nobody else can read them
+    furnished.write(".bashrc", f"export DEEPSEEK_API_KEY={HEX}\n").chmod(0o600)
+    assert _found(furnished) == [(".bashrc", ())]
 
 
 def test_a_key_in_a_header_of_the_tools_own(furnished: Machine) -> None:

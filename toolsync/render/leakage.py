@@ -94,7 +94,7 @@ def _unseen(data: Mapping[str, Any]) -> Iterator[Line]:
 
 def _summary(data: Mapping[str, Any], leaks: int) -> Iterator[Line]:
     looked = data["looked_at"]
-    known = ", ".join(looked["known"]) or "no known key"
+    known = ", ".join(dict.fromkeys(looked["known"])) or "no known key"
     scope = "what git is about to commit" if data["staged"] else f"{counted(looked['files'], 'text')}"
     found = f"{counted(leaks, 'leak')} found" if leaks else "no key in clear"
     text = f"{found} in {scope}; looked for {known}, and for keys of {looked['shapes']} shapes."

@@ -64,7 +64,7 @@ def _reachable(path: Path, who: list[str]) -> list[str]:
 
 def _agreed(session: Session, wanted: Sought) -> dict[tuple[str, str], str]:
     """Where a copy of a key stands by its owner's consent, or a tool's own login: file, key, and which part of it."""
-    agreed = {(str(real_path(one.file)), f"the key of {one.called}"): "" for one in wanted.literals if one.is_login}
+    agreed = {(str(real_path(one.file)), one.name): "" for one in wanted.literals if one.is_login}
     try:
         profiles = {profile.name: profile for profile in session.profiles().profiles}
     except (ProfileError, FileError):

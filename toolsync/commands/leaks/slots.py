@@ -34,6 +34,7 @@ class Literal:
         key: the key.
         profiles: those of the user's own to whose address it goes.
         is_login: whether the tool itself keeps it there, after a login.
+        is_chosen: whether the tool would use it as its settings are now.
     """
 
     tool: str
@@ -42,6 +43,12 @@ class Literal:
     key: Secret
     profiles: tuple[str, ...]
     is_login: bool = False
+    is_chosen: bool = True
+
+    @property
+    def name(self) -> str:
+        """What the secret is called."""
+        return f"the key of {self.called}" if self.is_chosen else f"a key of {self.called}, of another provider"
 
     @property
     def is_ours(self) -> bool:
@@ -59,8 +66,10 @@ def literals(session: Session) -> Iterator[Literal]:
     for tool in registry.tools(session.config.parent).values():
         for look in looks(world, tool):
             yield from _of(look)
-            for other in _chosen_otherwise(look):
-                yield from (replace(one, profiles=()) for one in _of(other))  # `apply` leaves them as they are
+            # `apply` leaves them as they are; and where its settings can refer to no key, the tool itself keeps them
+            is_kept = not tool.request.references and "command" not in tool.key
+            for one in (one for other in _chosen_otherwise(look) for one in _of(other)):
+                yield replace(one, profiles=(), is_login=one.is_login or is_kept, is_chosen=False)
 
 
 def _world(session: Session) -> World:

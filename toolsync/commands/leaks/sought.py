@@ -77,7 +77,7 @@ def sought(session: Session, *, quick: bool) -> Sought:
     gathering.add_old(memory)
     found = tuple(one for one in literals(session) if [*possible_keys(one.key.reveal())] == [one.key.reveal()])
     for one in found:
-        gathering.add(f"the key of {one.called}", one.key.reveal())
+        gathering.add(one.name, one.key.reveal())
     return Sought(tuple(gathering.known.values()), tuple(warnings), gathering.is_whole, memory, found, is_kept)
 
 
