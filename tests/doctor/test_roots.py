@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from ssl import SSLContext
 
+import certifi
 import pytest
 
 from tests.doctor.test_authority import made, served
@@ -100,3 +101,27 @@ def test_one_that_is_told_of_the_file(tmp_path: Path, trusted: tuple[str, Path])
 
 def test_codex_reads_the_systems(tmp_path: Path, trusted: tuple[str, Path]) -> None:
     assert _found(codex(tmp_path, trusted[0].removesuffix("/v1"), {})) == []
+
+
+@pytest.mark.parametrize(
+    ("environ", "is_stopped"),
+    [
+        ({"SSL_CERT_FILE": "@/other.pem"}, True),
+        ({"SSL_CERT_FILE": "@/none.pem"}, False),
+        ({"SSL_CERT_FILE": "@/other.pem", "CODEX_CA_CERTIFICATE": "@/both.pem"}, False),
+        ({"SSL_CERT_FILE": "@/both.pem"}, False),
+    ],
+    ids=["another file, as conda's", "one that is not there", "and its own variable", "the one that it holds by"],
+)
+def test_a_file_that_codex_reads_in_their_place(
+    tmp_path: Path, trusted: tuple[str, Path], environ: Mapping[str, str], *, is_stopped: bool
+) -> None:
+    """0.171.0 reconnects for ever."""
+    (tmp_path / "other.pem").write_bytes(Path(certifi.where()).read_bytes())
+    own = {name: value.replace("@", str(tmp_path)) for name, value in environ.items()}
+    look = codex(tmp_path, trusted[0].removesuffix("/v1"), own)
+    assert _found(look) == ([""] if is_stopped else [])
+    if is_stopped:
+        probed = Probed(way(look.effective.url, look.effective.network), Inquiry())
+        ((line,),) = [one.evidence for one in unrooted(look, probed)]
+        assert tell(line).endswith("holds by the system's roots alone, in whose place Codex CLI reads SSL_CERT_FILE")

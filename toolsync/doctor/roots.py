@@ -24,12 +24,24 @@ def unrooted(look: Look, probed: Probed | None) -> Iterator[Finding]:
         look: the program.
         probed: what asking came to; None where nobody was asked.
     """
-    if probed is None or not probed.way.is_by_system or look.effective.network.unchecked or not _is_alone(look):
+    if probed is None or not probed.way.is_by_system or look.effective.network.unchecked:
         return
     issuer = probed.way.certificate.issuer if probed.way.certificate is not None else ""
-    line = say("roots_unread", issuer=issuer, called=look.called)
+    variable = _instead(look)
+    if variable:
+        line = say("roots_replaced", issuer=issuer, called=look.called, variable=variable)
+    elif _is_alone(look):
+        line = say("roots_unread", issuer=issuer, called=look.called)
+    else:
+        return
     found = values(look, host=urlsplit(look.effective.url).netloc, issuer=issuer)
     yield Finding("tls_untrusted_ca", "sure", (line,), found, fix=_named(look))
+
+
+def _instead(look: Look) -> str:
+    """The variable whose file it reads in place of the system's roots; "" for none."""
+    names = look.tool.connections[look.reader.name].replaces_roots
+    return next((name for name in names if look.environ.get(name) and Path(look.environ[name]).is_file()), "")
 
 
 def _is_alone(look: Look) -> bool:

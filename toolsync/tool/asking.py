@@ -148,6 +148,7 @@ def _connection(table: Mapping[str, Any]) -> Connection:
         certificates=tuple(table.get("certificates", ())),
         unchecked=dict(text.split("=", 1) for text in table.get("unchecked", ())),
         refuses_authorities=table.get("refuses_authorities", False),
+        replaces_roots=tuple(table.get("replaces_roots", ())),
         system_roots_by=None if by is None else tuple((name, word) for name, _, word in (t.partition("=") for t in by)),
     )
 

@@ -179,6 +179,7 @@ class Connection:
         refuses_authorities: whether it takes no certificate for a server's that is an authority's.
         system_roots_by: variables, each with a word in it, by which it trusts the system's roots, and without which
             those alone that it brings along; None: it trusts the system's.
+        replaces_roots: variables that name a file which it reads in place of the system's roots.
         older: the same of older versions, by what `PROGRAM --version` must match.
     """
 
@@ -187,6 +188,7 @@ class Connection:
     unchecked: Mapping[str, str] = field(default_factory=dict)
     refuses_authorities: bool = False
     system_roots_by: tuple[tuple[str, str], ...] | None = None
+    replaces_roots: tuple[str, ...] = ()
     older: Mapping[str, Connection] = field(default_factory=dict)
 
 
