@@ -54,7 +54,7 @@ def staying(session: Session, undo: Plan, keys: Sequence[str] = ()) -> Iterator[
     for path in copies(undo.files):
         reason = "another program's copy, in which values of ours stand; look whether a key is among them"
         yield Staying("copy", session.shown(path), reason)
-    for path, said in orphaned(session, undo.memory, keys):
+    for path, said in orphaned(session, undo, keys):
         yield Staying("file", session.shown(path), said)
     for place in _lines(session):
         yield Staying("file", place, "your own line; a new shell that finds no toolsync complains of it")
