@@ -66,6 +66,27 @@ def test_they_go_and_all_else_stays(
     assert {CLAUDE, CODEX}.isdisjoint(name.removeprefix("~/") for name in left)
 
 
+@pytest.mark.parametrize("words", UNDOS, ids=["undo", "uninstall"])
+def test_another_machines_go_where_nothing_was_applied_since(applied: Machine, words: tuple[str, ...]) -> None:
+    _move(applied)
+    left = _left(applied, *words)
+    assert applied.contents() == BEFORES
+    assert {CLAUDE, CODEX}.isdisjoint(name.removeprefix("~/") for name in left)
+
+
+def test_beside_another_address_nothing_applied_since_they_stay_and_are_named(applied: Machine) -> None:
+    _move(applied)
+    for name in BEFORES:
+        applied.write(name, applied.read(name).replace(ADDRESS, "https://mine.example/api"))
+    left = _left(applied, "uninstall", "--yes")
+    for name in BEFORES:
+        assert "/home/other/pipx/bin/python" in applied.read(name)
+        assert "https://mine.example/api" in applied.read(name)
+        assert left[f"~/{name}"].endswith(
+            "still asks toolsync there for the key of 'home': put by hand what is to stand there"
+        )
+
+
 def test_what_was_right_already_is_remembered_as_ours_once(applied: Machine) -> None:
     _forget(applied)
     assert "everything was right already" in applied.toolsync(*APPLY).out
@@ -84,9 +105,9 @@ def test_beside_another_address_they_are_put_back_and_named(applied: Machine) ->
     assert applied.contents() != whole
     left = _left(applied, "uninstall", "--yes")
     assert applied.contents() == whole
-    then = "asks toolsync there for the key of 'work', as it did when toolsync first saw it: put by hand what is to"
-    assert left[f"~/{CLAUDE}"] == f"Claude Code {then} stand there"
-    assert left[f"~/{CODEX}"] == f"Codex CLI {then} stand there"
+    then = "still asks toolsync there for the key of 'work': put by hand what is to stand there"
+    assert left[f"~/{CLAUDE}"] == f"Claude Code {then}"
+    assert left[f"~/{CODEX}"] == f"Codex CLI {then}"
 
 
 MINE = (

@@ -65,8 +65,8 @@ def _values(session: Session, keys: Sequence[str]) -> Mapping[bytes, str]:
 def _said_then(tool: Tool, raw: bytes) -> str:
     """What stands in a file that is given back; "" for nothing of ours, and the user's own key is none of it."""
     asked = asked_in(raw)
-    undone = "as it did when toolsync first saw it: put by hand what is to stand there"
-    return f"{tool.title} asks toolsync there for the key of '{asked}', {undone}" if asked else ""
+    undone = "put by hand what is to stand there"
+    return f"{tool.title} still asks toolsync there for the key of '{asked}': {undone}" if asked else ""
 
 
 def _said(tool: Tool, raw: bytes, values: Mapping[bytes, str]) -> str:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from toolsync import document as documents
 from toolsync.asked import is_our_command
 from toolsync.document import MISSING, Document, Missing, Value, equal
+from toolsync.document.keypath import parse as parse_path
 from toolsync.document.keypath import spell
 from toolsync.overlay import ABSENT, TABLE, Edit
 from toolsync.plan import Place, Row, sha256, stands
@@ -34,7 +35,23 @@ def known_again(memory: FileMemory | None, rows: Sequence[Row], text: str | None
     document = documents.parse(text.encode(), place.format)
     layers = {(layer.tool, layer.overlay): layer for layer in known.layers}
     found = {row.name: _layer(row, layers.get(row.name), document, place) for row in rows if _is_ours(row, document)}
+    given = {row.name: layers[row.name] for row in rows if not row.edits and row.name in layers}
+    found |= {name: _before_undo(layer, document, place) for name, layer in given.items()}
     return replace(known, layers=tuple({**layers, **found}.values())) if found else memory
+
+
+def _before_undo(layer: LayerMemory, document: Document, place: Place) -> LayerMemory:
+    """The layer, with another machine's command in the place of ours; beside another address or key, as it was."""
+    there = [(value, document.get(parse_path(value.path))) for value in layer.values]
+    telling = [(value, now) for value, now in there if value.secret or "://" in value.after]
+    if not all(now in (MISSING, "") or is_our_command(now) or stands(value, now, place.key) for value, now in telling):
+        return layer
+    values = (_put_in(value, now, place) if value.secret and is_our_command(now) else value for value, now in there)
+    return replace(layer, values=tuple(values))
+
+
+def _put_in(value: Remembered, now: Value | Missing, place: Place) -> Remembered:
+    return replace(value, after=mark(now, place.key)) if now is not MISSING else value
 
 
 def _is_ours(row: Row, document: Document) -> bool:
