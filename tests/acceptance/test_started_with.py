@@ -14,12 +14,13 @@ from toolsync.process import Process
 
 NEW = invented("started-new")
 AGAIN = "it, and start it anew where the new key is set."
-HUB = "`cline hub stop` ends what it leaves running in the background, which serves new runs too; else end"
+ENDS = "ends what it leaves running in the background, which serves new runs too; else end"
+HUB, DAEMON = f"`cline hub stop` {ENDS}", f"`codex app-server daemon stop` {ENDS}"
 Running = tuple[str, Mapping[str, str] | None, tuple[str, str] | None]
 RUNNING: dict[str, Running] = {
     # the program, its variables, and what is said of it
     "with the old key": ("claude", {"ANTHROPIC_AUTH_TOKEN": KEY}, ("Claude Code", f"End {AGAIN}")),
-    "in a variable that its settings name": ("codex", {"GW_KEY": KEY}, ("Codex CLI", f"End {AGAIN}")),
+    "in a variable that its settings name": ("codex", {"GW_KEY": KEY}, ("Codex CLI", f"{DAEMON} {AGAIN}")),
     "one that leaves a hub behind": ("cline", {"OPENAI_API_KEY": KEY}, ("Cline (cli)", f"{HUB} {AGAIN}")),
     "in a variable that it never looks at": ("claude", {"OPENAI_API_KEY": KEY}, None),
     "with another key": ("claude", {"ANTHROPIC_AUTH_TOKEN": NEW}, None),

@@ -28,6 +28,7 @@ from toolsync.remembered import NOTHING, FileMemory, LayerMemory, Memory, Rememb
 from toolsync.secret import former
 from toolsync.secret.former import Former
 from toolsync.secret.vault import Entry, MemoryVault
+from toolsync.sentence import tell
 
 HASHED = bytes(range(32))
 CLAUDE = ".claude/settings.json"
@@ -124,6 +125,7 @@ CODEX_SETTINGS = (
 )
 AFTER = "Codex CLI (pid 7) started 60 s before `toolsync key rotate` replaced the key"
 FORMER = "Codex CLI (pid 7) still has the key that was replaced, in G_KEY"
+UNLIKE = "Codex CLI (pid 7) still has another value of G_KEY"
 ROTATED: dict[str, tuple[float, str, str | None, tuple[str, ...]]] = {
     # when it started, the key that it was given, the shell's, and the evidence; the key was replaced at APPLIED + 120
     "with the old key": (APPLIED + 60, OTHER, KEY, (AFTER, FORMER)),
@@ -131,9 +133,9 @@ ROTATED: dict[str, tuple[float, str, str | None, tuple[str, ...]]] = {
     "after it, with the old key": (APPLIED + 180, OTHER, KEY, (FORMER,)),
     "with one that is older still": (
         *(APPLIED + 60, invented("older-still"), KEY),
-        (AFTER, "Codex CLI (pid 7) still has another value of G_KEY"),
+        (AFTER, UNLIKE),
     ),
-    "after it, with another's key": (APPLIED + 180, invented("older-still"), KEY, ()),
+    "after it, with another's key": (APPLIED + 180, invented("older-still"), KEY, (UNLIKE,)),
     "with the new key": (APPLIED + 60, KEY, KEY, ()),
     "with what this shell has too": (APPLIED + 60, OTHER, OTHER, ()),
 }
@@ -152,7 +154,10 @@ def test_one_that_has_a_key_which_was_replaced_since(
     remember(home, "codex", CODEX)
     former.note(home.session().state, "work", Former(former.entries("work")[0], since="2027-01-15T08:02:00+00:00"))
     found = list(CHECKS["processes"](home.look("codex")))
-    assert [one.cause for one in found] == ["tool_not_restarted"] * bool(evidence)
+    cause = "env_not_refreshed" if evidence == (UNLIKE,) else "tool_not_restarted"
+    assert [one.cause for one in found] == [cause] * bool(evidence)
+    ends = "Run `codex app-server daemon stop`, which ends what has been left running in the background; "
+    assert all(one.fix is not None and tell(one.fix.text).startswith(ends) for one in found)
     assert tuple(str(line) for one in found for line in one.evidence) == evidence
     assert not any(key in repr(found) for key in (KEY, OTHER))
 

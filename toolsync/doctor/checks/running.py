@@ -84,9 +84,7 @@ def _held(look: Look, process: Process, environ: Mapping[str, str] | None) -> Fi
             lines = _outdated(look, process, question, name, old) if old and old != here.get(name) else ()
             if lines:
                 found = _finding(look, process, "tool_not_restarted", lines, variable=name)
-                ours = look.tool.processes[look.reader.name]
-                found = replace(found, fix=anew(look, process)) if ours.ends else found
-                is_over = ours.is_live and name in look.variables
+                is_over = look.tool.processes[look.reader.name].is_live and name in look.variables
                 weight: Severity | None = None if is_homeless(environ) else "info"
                 return replace(found, certainty="likely", weight=weight) if is_over else found
     return None
@@ -167,7 +165,7 @@ def _other_than_here(look: Look, process: Process, question: str, name: str, the
     if not ours.ends:
         return None
     lines = [_holding(named(look, process), question, name, there)]
-    return replace(_finding(look, process, "env_not_refreshed", lines, variable=name), fix=anew(look, process))
+    return _finding(look, process, "env_not_refreshed", lines, variable=name)
 
 
 def not_seen(look: Look, process: Process, name: str, *, is_desktop: bool = False) -> Finding:
@@ -284,6 +282,7 @@ def _finding(  # noqa: PLR0913  a finding has as many parts
     variable: str = "",
 ) -> Finding:
     name = named(look, process)
-    reload = say("reload", reload=look.tool.reload, program=name) if look.tool.reload else say("restart", program=name)
+    reload = Fix(say("reload", reload=look.tool.reload, program=name)) if look.tool.reload else anew(look, process)
+    fix = anew(look, process) if look.tool.processes[look.reader.name].ends else reload
     found = values(look, pid=str(process.pid), program=look.called, variable=variable)
-    return Finding(cause, certainty, tuple(lines), found, None, Fix(reload))
+    return Finding(cause, certainty, tuple(lines), found, None, fix)
