@@ -14,6 +14,7 @@ BEFORES = {
     CLAUDE: '{\n  "permissions": {"allow": ["Bash(ls)"]},\n  "env": {"A": "1"}\n}\n',
     CODEX: '# mine\n[model_providers.other]  # too\nname = "other"\nbase_url = "https://other.example/v1"\n',
 }
+OTHER = "/home/other/pipx/bin/python"
 APPLY = ("apply", "--yes", "--no-ping")
 UNDOS = (("undo", "--yes"), ("uninstall", "--yes"))
 
@@ -33,11 +34,11 @@ def _forget(machine: Machine) -> None:
 
 def _move(machine: Machine) -> None:
     """The files as they would be on a machine where toolsync lies elsewhere, and another profile is asked for."""
+    helper = json.loads(machine.read(CLAUDE))["apiKeyHelper"].partition(" -I ")[0]
     for name in BEFORES:
         text = machine.read(name)
-        helper = json.loads(machine.read(CLAUDE))["apiKeyHelper"].partition(" -I ")[0]
-        moved = text.replace(helper, "/home/other/pipx/bin/python").replace(str(machine.config), "/home/other/p.toml")
-        assert moved != text
+        moved = text.replace(helper, OTHER).replace(str(machine.config), "/home/other/p.toml")
+        assert OTHER in moved
         machine.write(name, moved.replace("key print work", "key print home").replace('"work"]', '"home"]'))
 
 
@@ -80,7 +81,7 @@ def test_beside_another_address_nothing_applied_since_they_stay_and_are_named(ap
         applied.write(name, applied.read(name).replace(ADDRESS, "https://mine.example/api"))
     left = _left(applied, "uninstall", "--yes")
     for name in BEFORES:
-        assert "/home/other/pipx/bin/python" in applied.read(name)
+        assert OTHER in applied.read(name)
         assert "https://mine.example/api" in applied.read(name)
         assert left[f"~/{name}"].endswith(
             "still asks toolsync there for the key of 'home': put by hand what is to stand there"
