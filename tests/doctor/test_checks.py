@@ -209,7 +209,14 @@ ROWS: dict[str, dict[str, Row]] = {
         ),
     },
     "refused": {
-        "all is well": Row(NONE, {CODEX: '[profiles.x]\n[model_providers.a]\nwire_api = "responses"\n'}, tool="codex"),
+        "all is well": Row(
+            NONE,
+            {
+                CODEX: '[profiles.x]\n[model_providers.a]\nname = "A"\nwire_api = "responses"\n'
+                '[model_providers.amazon-bedrock]\nbase_url = "http://h/v1"\n'
+            },
+            tool="codex",
+        ),
         "no table of providers": Row(NONE, {CODEX: 'model_providers = "x"\n'}, tool="codex"),
         "a setting that the tool has given up": Row(
             [("config_parse_error", "sure")],
@@ -219,9 +226,32 @@ ROWS: dict[str, dict[str, Row]] = {
         ),
         "a value that it has given up, of a provider that is not chosen": Row(
             [("config_parse_error", "sure")],
-            {CODEX: '[model_providers.a]\n[model_providers.b]\nwire_api = "chat"\n'},
+            {CODEX: '[model_providers.a]\nname = "A"\n[model_providers.b]\nname = "B"\nwire_api = "chat"\n'},
             tool="codex",
-            says="`model_providers.b.wire_api` at ~/.codex/config.toml:3",
+            says="`model_providers.b.wire_api` at ~/.codex/config.toml:5",
+        ),
+        "a provider without a name, that is not chosen": Row(
+            [("config_parse_error", "sure")],
+            {CODEX: 'model = "m"\n[model_providers.a]\nbase_url = "http://h/v1"\n'},
+            tool="codex",
+            says="Codex CLI does not start without `model_providers.a.name`, in the table at ~/.codex/config.toml:2",
+        ),
+        "a provider that the machine's file names": Row(
+            NONE,
+            {
+                CODEX: '[model_providers.a]\nbase_url = "http://h/v1"\n',
+                "/etc/codex/config.toml": '[model_providers.a]\nname = "A"\n',
+            },
+            tool="codex",
+        ),
+        "a name of blanks": Row(
+            [("config_parse_error", "sure")], {CODEX: '[model_providers.a]\nname = " "\n'}, tool="codex"
+        ),
+        "a provider that it has built in": Row(
+            [("config_parse_error", "sure")],
+            {CODEX: '[model_providers.openai]\nbase_url = "http://h/v1"\n'},
+            tool="codex",
+            says="Codex CLI does not start with `model_providers.openai` at ~/.codex/config.toml:1",
         ),
     },
     "presence": {

@@ -40,7 +40,7 @@ def claude(top: Mapping[str, Any] | None = None, **variables: str) -> str:
 
 def codex(rest: str, top: str = "") -> str:
     head = f'model = "m"\nmodel_provider = "toolsync"\n{top}'
-    return f'{head}[model_providers.toolsync]\nbase_url = "{OPENAI}"\nwire_api = "responses"\n{rest}'
+    return f'{head}[model_providers.toolsync]\nname = "Gateway"\nbase_url = "{OPENAI}"\nwire_api = "responses"\n{rest}'
 
 
 def cline(**more: Any) -> str:

@@ -109,6 +109,7 @@ class Layer:
         ignores: keys, or paths, that this layer may not set.
         is_managed: whether an organisation rules it, and no user may change it.
         refuses: settings with which the tool does not start; `<any>` stands for each key of a table.
+        wants: settings without which it does not start, each in a table that is there; `<any>` likewise.
         needs: slots, one of which the layers below must answer, else the tool takes nothing of this one; `<project>`
             and `<repository>` stand for these folders.
         is_unmet: whether it is known that they do not, on this machine.
@@ -123,6 +124,7 @@ class Layer:
     ignores: tuple[str, ...] = ()
     is_managed: bool = False
     refuses: tuple[Slot, ...] = ()
+    wants: tuple[Slot, ...] = ()
     needs: tuple[Slot, ...] = ()
     is_unmet: bool = False
 

@@ -60,7 +60,7 @@ def unread(tool: str, rows: Sequence[Mapping[str, Any]] | None, files: Sequence[
 def _layer(tool: str, row: Mapping[str, Any], files: Sequence[FileRow]) -> Layer:
     name, ignores, is_managed = row["name"], tuple(row.get("ignores", ())), row.get("managed", False)
     at = row.get("environment", row.get("at", ""))
-    refuses, needs = (tuple(map(slot, row.get(field, ()))) for field in ("refuses", "needs"))
+    refuses, wants, needs = (tuple(map(slot, row.get(field, ()))) for field in ("refuses", "wants", "needs"))
     for path in filter(None, (at, *ignores)):
         parse_path(path)
     if "environment" in row:
@@ -68,16 +68,15 @@ def _layer(tool: str, row: Mapping[str, Any], files: Sequence[FileRow]) -> Layer
     if "overlay" in row:
         if not any(file.overlay == row["overlay"] for file in files):
             raise TemplateError(f"{tool}/tool.toml: layer '{name}': no [[file]] has '{row['overlay']}'")
-        return Layer(
-            name, "overlay", overlay=row["overlay"], at=at, ignores=ignores, is_managed=is_managed, refuses=refuses
-        )
+        own = Layer(name, "overlay", overlay=row["overlay"], at=at, ignores=ignores, is_managed=is_managed)
+        return replace(own, refuses=refuses, wants=wants)
     alternatives = (row["file"],) if isinstance(row["file"], str) else tuple(row["file"])
     for path in alternatives:
         if re.search(r"\*.*[/\\]", path):
             text = f"{tool}/tool.toml: layer '{name}': '{path}' has a `*` before its last part"
             raise TemplateError(text, hint="A layer is one file, or the files of one folder: `settings.d/*.json`.")
     format = row.get("format") or documents.format_of(alternatives[-1])
-    return Layer(name, "file", alternatives, "", format, at, ignores, is_managed, refuses, needs)
+    return Layer(name, "file", alternatives, "", format, at, ignores, is_managed, refuses, wants, needs)
 
 
 def _reader(tool: str, name: str, table: Mapping[str, Any], read: Mapping[str, Reader]) -> Reader:

@@ -190,10 +190,20 @@ def refused(layer: Layer, data: Value) -> Iterator[KeyPath]:
     """The settings in the layer's own data with which its tool does not start, as its template says."""
     for slot in layer.refuses:
         for path in _places(data, parse_path(slot.text)):
-            if is_ignored(layer, path):
+            if _ANY in slot.text and is_ignored(layer, path):
                 continue
             if slot.pattern is None or re.search(slot.pattern, str(_data.get(data, path))):
                 yield path
+
+
+def lacking(layer: Layer, data: Value) -> Iterator[KeyPath]:
+    """The settings without which its tool does not start, and that the tables of the layer's own data lack."""
+    for path in (parse_path(slot.text) for slot in layer.wants):
+        for table in _places(data, path[:-1]):
+            is_table = isinstance(_data.get(data, table), Mapping) and not is_ignored(layer, table)
+            value = _data.get(data, (*table, path[-1])) if is_table else None
+            if value is MISSING or (isinstance(value, str) and not value.strip()):
+                yield (*table, path[-1])
 
 
 _ANY = "<any>"

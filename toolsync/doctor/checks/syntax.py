@@ -19,7 +19,7 @@ from toolsync.document.keypath import spell
 from toolsync.errors import DocumentError
 from toolsync.masking import on_one_line
 from toolsync.sentence import Text, reported, say
-from toolsync.trace import path_of
+from toolsync.trace import lacking, path_of
 from toolsync.trace import refused as refused_of
 
 
@@ -79,6 +79,8 @@ def refused(look: Look) -> Iterator[Finding]:
     for one in _read(look):
         if one.state == "read" and one.document is not None:
             yield from (_refused(look, one, path) for path in refused_of(one.layer, one.document.data))
+            lacks = [path for path in lacking(one.layer, one.document.data) if not _is_elsewhere(look, one, path)]
+            yield from (_lacking(look, one, path) for path in lacks)
 
 
 def _refused(look: Look, one: Seen, path: KeyPath) -> Finding:
@@ -88,6 +90,22 @@ def _refused(look: Look, one: Seen, path: KeyPath) -> Finding:
     shown = text(shown_slot(look, where))
     said = say("refused_setting", called=look.called, setting=shown, place=at)
     fix = Fix(say("delete_setting", setting=shown, place=at))
+    return Finding("config_parse_error", "sure", (said,), values(look, where, place=at), where, fix=fix)
+
+
+def _is_elsewhere(look: Look, one: Seen, path: KeyPath) -> bool:
+    """Whether another layer has the setting, which is put together with this one's table."""
+    others = (other.document.get(path) for other in look.layers if other is not one and other.document is not None)
+    return any(value not in (MISSING, "") for value in others)
+
+
+def _lacking(look: Look, one: Seen, path: KeyPath) -> Finding:
+    line, _ = (one.document.position(path[:-1]) if one.document else None) or (None, None)
+    where = Where(one.layer.name, spell(path[:-1]), one.file, line)
+    at = at_line(look, where)
+    setting = text(shown_slot(look, replace(where, slot=spell(path))))
+    said = say("lacking_setting", called=look.called, setting=setting, place=at)
+    fix = Fix(say("add_setting", setting=setting, place=at))
     return Finding("config_parse_error", "sure", (said,), values(look, where, place=at), where, fix=fix)
 
 
