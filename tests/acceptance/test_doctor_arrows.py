@@ -250,7 +250,8 @@ def test_fix_makes_the_first_profile_of_what_a_tool_has(machine: Machine, gatewa
     machine.config.unlink()
     machine.environ["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=/dev/null"  # with a keyring, a key is asked for
     machine.write(CLAUDE, "{}")
-    table = f'[model_providers.q]\nname = "Q"\nbase_url = "{gateway.base_url}/v1/v1"\nexperimental_bearer_token = "{KEY}"\n'
+    table = f'[model_providers.q]\nname = "Q"\nbase_url = "{gateway.base_url}/v1/v1"\n'
+    table += f'experimental_bearer_token = "{KEY}"\n'
     machine.write(CODEX, f'model = "some-model"\nmodel_provider = "q"\n{table}')
     command = f"toolsync init --base-url {gateway.base_url}/v1 --model some-model"
     with terminal(machine, "doctor", "--fix") as screen:
