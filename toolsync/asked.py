@@ -7,7 +7,6 @@ from pathlib import Path
 
 from toolsync import disk
 from toolsync.errors import FileError
-from toolsync.pattern import late
 
 
 def asked_for(real: str) -> str:
@@ -28,19 +27,5 @@ def asked_in(raw: bytes) -> str:
     return names.pop() if len(names) == 1 else ""
 
 
-def is_our_command(value: object) -> bool:
-    """Whether a value is the command that we write, of whichever machine; one that its user wrote is not.
-
-    Args:
-        value: a line for a shell, or a table with a list of words, as templates spell it.
-    """
-    if isinstance(value, dict):
-        return any(isinstance(one, list) and _OURS.fullmatch(" ".join(map(str, one))) for one in value.values())
-    return isinstance(value, str) and bool(_OURS.fullmatch(value))
-
-
 _ASKING = rb"""toolsync\b[^\r\n]*\bkey['",\s]+print['",\s]+([A-Za-z0-9][A-Za-z0-9._-]*)"""
 """In one line for a shell, or as a list of words; as `helper_command` has it."""
-
-_OURS = late(r"""(?:[^\r\n]* )?-I -m toolsync --config [^\r\n]+ key print [A-Za-z0-9][A-Za-z0-9._-]*""")
-"""All of what `helper_command` gives, program and profile file aside."""

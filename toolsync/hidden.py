@@ -61,8 +61,8 @@ else:
             before = termios.tcgetattr(handle)
             silent = [*before[:3], before[3] & ~termios.ECHO, *before[4:]]
             try:
-                with _silent(handle, silent, question):
-                    line = _line(handle)
+                with _silent(handle, silent, question) as told:
+                    line = _line(handle, told)
                 termios.tcsetattr(handle, termios.TCSANOW, _byte_by_byte(silent))  # half a line counts too
                 rest = _waiting(handle)
             finally:
@@ -87,24 +87,37 @@ else:
             os.close(handle)
 
     @contextmanager
-    def _silent(handle: int, mode: list[Any], question: str) -> Iterator[None]:
-        """Ask with nothing shown; again where it was stopped meanwhile (Ctrl-Z), and a shell has set its own mode."""
+    def _silent(handle: int, mode: list[Any], question: str) -> Iterator[int]:
+        """Ask with nothing shown; again where it was stopped meanwhile (Ctrl-Z), and a shell has set its own mode.
 
-        def asked(*_: object) -> None:
+        What it yields can be read once a signal has come: one that comes just before a read would wait for its end.
+        """
+
+        def again(*_: object) -> None:
+            termios.tcsetattr(handle, termios.TCSAFLUSH, mode)
+            with suppress(OSError):
+                os.write(handle, question.encode())  # stderr may be just in the midst of it
+
+        told, tells = os.pipe()
+        os.set_blocking(tells, False)
+        before, former = signal.set_wakeup_fd(tells, warn_on_full_buffer=False), signal.signal(signal.SIGCONT, again)
+        try:
             termios.tcsetattr(handle, termios.TCSAFLUSH, mode)
             _show(question)
-
-        former = signal.signal(signal.SIGCONT, asked)
-        try:
-            asked()
-            yield
+            yield told
         finally:
             signal.signal(signal.SIGCONT, former)
+            signal.set_wakeup_fd(before)
+            os.close(told)
+            os.close(tells)
 
-    def _line(handle: int) -> bytes:
+    def _line(handle: int, told: int) -> bytes:
         """One line with its end; without it, where the input ends before."""
         line = b""
         while not line.endswith(b"\n"):
+            if told in select([handle, told], [], [])[0]:
+                os.read(told, _MOST_BYTES)
+                continue
             piece = os.read(handle, _MOST_BYTES)  # Ctrl-D hands over what is typed so far, and the end where nothing is
             if not piece:
                 break

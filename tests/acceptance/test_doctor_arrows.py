@@ -309,7 +309,8 @@ def test_each_is_told_the_variable_by_which_it_trusts_a_certificate(machine: Mac
         machine.write(CLAUDE, "{}")
         machine.write(CODEX, "")
         machine.write(CLINE, "{}")
-        machine.profile(base_url=url.removesuffix("/v1"))
+        machine.environ["GWK"] = KEY
+        machine.profile(base_url=url.removesuffix("/v1"), key="env:GWK")
         ran = machine.toolsync("apply", "--yes", "--allow-plaintext", "--no-ping")
         assert ran.code == 0, ran.err
         said = machine.toolsync("doctor").out

@@ -70,8 +70,7 @@ def test_it_is_refused_then_set_aside_when_a_person_says_so(applied: Machine, da
     assert (memory.lstat().st_ino, memory.lstat().st_mtime_ns) == (status.st_ino, status.st_mtime_ns)
     ran = applied.toolsync(*ANEW)
     aside = "~/.local/state/toolsync/memory.json.damaged"
-    counts = "what stands in the files already counts as yours, but where it asks toolsync for a key"
-    said = f"warning: what was remembered lies in {aside} now: {counts}\n"
+    said = f"warning: what was remembered lies in {aside} now: what stands in the files already counts as yours\n"
     assert (ran.code, ran.out.count(said)) == (0, 1)
     assert memory.with_name("memory.json.damaged").lstat().st_ino == status.st_ino
     assert applied.read(CODEX) == before

@@ -17,7 +17,6 @@ from toolsync.paths import candidates
 from toolsync.plan import FilePlan, Place, Row, plan_file
 from toolsync.planning.copied import copy_of, resembles
 from toolsync.planning.fitting import ToolPlan
-from toolsync.planning.ours import known_again
 from toolsync.planning.rack import Rack, agreeing, stop_at_stranded
 from toolsync.planning.rows import row_of
 from toolsync.planning.stores import Address, names
@@ -200,9 +199,8 @@ class Table:
         remembered = self._memory.files.get(place.path)
         is_new = before is not None and remembered is None
         clicked = self._rack.clicked(self._parts, self._memory, rows, before or "") if is_new else None
-        noted = remembered or (None if clicked else self._unremembered(place, rows))
-        known = known_again(noted or clicked, rows, before, place)
-        plan = replace(plan_file(place, before, rows, known), remembered=noted)
+        plan = plan_file(place, before, rows, remembered or clicked or self._unremembered(place, rows))
+        plan = replace(plan, remembered=None) if clicked else plan  # nobody has noted it yet
         self._refuse_loss(plan)
         return _with_circumstances(plan, snapshot, is_part=place.goes_whole)
 

@@ -47,7 +47,7 @@ def begun_anew(session: Session) -> tuple[Notice, ...]:
         with lock.held(session.state, _WAIT_SECONDS):
             aside = memories.set_aside(path)
         text = f"what was remembered lies in {disk.shown(aside)} now: what stands in the files already counts as yours"
-        return (*news, Notice("", f"{text}, but where it asks toolsync for a key"))
+        return (*news, Notice("", text))
     return news
 
 

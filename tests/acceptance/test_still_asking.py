@@ -1,0 +1,41 @@
+"""What asks toolsync for a key when all is given back, for nobody remembers whose it was before: it is named."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from tests.acceptance.machine import Machine
+
+FILES = {".claude/settings.json": "{}\n", ".codex/config.toml": ""}
+
+
+def _applied(machine: Machine) -> None:
+    ran = machine.toolsync("apply", "--tool", "claude-code", "--tool", "codex", "--yes", "--no-ping")
+    assert ran.code == 0, ran.err
+
+
+@pytest.mark.parametrize("is_applied_again", [False, True], ids=["", "applied again"])
+def test_uninstall_names_what_still_asks(machine: Machine, *, is_applied_again: bool) -> None:
+    for name, text in FILES.items():
+        machine.write(name, text)
+    machine.profile()
+    _applied(machine)
+    shutil.rmtree(machine.state)
+    if is_applied_again:
+        _applied(machine)
+    ran = machine.toolsync("uninstall", "--yes", "--json")
+    stays = [one["name"] for one in ran.json["data"]["left"] if "toolsync there" in one["reason"]]
+    assert sorted(stays) == [f"~/{name}" for name in FILES]
+    assert all("toolsync" in machine.read(name) for name in FILES)
+
+
+def test_nothing_is_named_where_all_is_given_back(machine: Machine) -> None:
+    for name, text in FILES.items():
+        machine.write(name, text)
+    machine.profile()
+    _applied(machine)
+    ran = machine.toolsync("uninstall", "--yes", "--json")
+    assert [one for one in ran.json["data"]["left"] if "toolsync there" in one["reason"]] == []
+    assert {name: machine.read(name) for name in FILES} == FILES
