@@ -21,7 +21,7 @@ NOT_OFFERED = {
     "quota_exhausted": "money is what is missing; another key is told beside it",
     **dict.fromkeys(("connect_timeout", "proxy_auth_required"), "nobody here knows the proxy"),
     "tls_untrusted_ca": "nobody here has the certificate",
-    **dict.fromkeys(("tls_hostname_mismatch", "wrong_loopback"), "nobody here knows the address"),
+    "tls_hostname_mismatch": "nobody here knows the address",
     "sample_interval_too_long": "bench says it, of a measurement",
 }
 

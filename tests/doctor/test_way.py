@@ -118,28 +118,6 @@ def test_a_tunnel_to_what_is_not_encrypted(ports: dict[str, str], proxy: str, ex
     assert (gone.end.cause if gone.end else "") == expected
 
 
-@pytest.mark.parametrize(
-    ("mark", "text", "expected"),
-    [
-        ("", "", "connection_refused"),
-        (".dockerenv", "", "wrong_loopback"),
-        ("run/.containerenv", "", "wrong_loopback"),
-        ("proc/version", "Linux version 6.6.87.2-microsoft-standard-WSL2", "wrong_loopback"),
-        ("proc/version", "Linux version 6.1.0-18-amd64", "connection_refused"),
-    ],
-    ids=["a machine", "Docker", "Podman", "WSL", "Linux"],
-)
-def test_localhost_of_a_machine_within_another(
-    ports: dict[str, str], tmp_path: Path, mark: str, text: str, expected: str
-) -> None:
-    if mark:
-        (tmp_path / mark).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / mark).write_text(text)
-    gone = way(f"http://localhost:{ports['closed.port']}/v1", Network(), tmp_path)
-    assert gone.end is not None
-    assert gone.end.cause == expected
-
-
 GREETED = {
     "with a port": ("http://gw.example:8443/v1", ("gw.example", 8443)),
     "without one": ("http://gw.example/v1", ("gw.example", 80)),

@@ -63,7 +63,7 @@ def probe_finding(probed: Probed, effective: Effective) -> Finding | None:
     """Why the tool's own request is not answered as it must be; without a cause where nobody can tell."""
     end, certificate = probed.way.end, probed.way.certificate
     if end is not None:
-        return _of_step(probed.way, end)
+        return _of_step(probed.way, end, effective)
     if certificate is not None and certificate.is_authority and effective.refuses_authorities:
         line = say("certificate_of_authority", issuer=certificate.subject, called=effective.called)
         return Finding("tls_authority_refused", "sure", (line,), {"host": str(urlsplit(effective.url).netloc)})
@@ -100,13 +100,15 @@ def placed(finding: Finding, effective: Effective) -> Finding:
     return replace(finding, where=where)
 
 
-def _of_step(way: Way, step: Step) -> Finding:
+def _of_step(way: Way, step: Step, effective: Effective) -> Finding:
     cause = "" if step.cause == "inconclusive" else step.cause
     evidence = [came(step)]
     if way.proxy and step.name == "proxy":
         evidence.append(say("proxy_on_the_way", proxy=way.proxy))
         if way.is_direct_open:
             evidence.append(say("open_without_proxy"))
+    if cause == "wrong_loopback":
+        evidence.append(_around(step, effective))
     if way.unread_bundle:
         evidence.append(say("bundle_unread", file=way.unread_bundle))
     if way.certificate is not None:
@@ -118,8 +120,25 @@ def _of_step(way: Way, step: Step) -> Finding:
         "host": step.target,
         "proxy": way.proxy,
         "issuer": way.certificate.issuer if way.certificate else "",
+        "address": _outside(step, effective),
     }
-    return Finding(cause, "sure", tuple(evidence), {name: value for name, value in values.items() if value})
+    return Finding(cause, step.certainty, tuple(evidence), {name: value for name, value in values.items() if value})
+
+
+def _around(step: Step, effective: Effective) -> Text:
+    """Whether the port is open on the machine around this one."""
+    if not step.outside:
+        return say("inside_or_outside")
+    return say("open_outside", place=urlsplit(_outside(step, effective)).netloc)
+
+
+def _outside(step: Step, effective: Effective) -> str:
+    """The tool's address with the machine around in the place of this one; "" where that is not known to have it."""
+    if not step.outside:
+        return ""
+    parts = urlsplit(effective.base_url.strip())
+    port = f":{parts.port}" if parts.port else ""
+    return parts._replace(netloc=step.outside + port).geturl()
 
 
 def came(step: Step) -> Text:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import ipaddress
 import socket
 import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from toolsync.deadline import answered
 from toolsync.probe.body import shown
+from toolsync.probe.outside import hosts, open_outside
 from toolsync.probe.step import SECONDS, Place, Step, since
 from toolsync.sentence import Text, reported, say
 from toolsync.value import frozen
@@ -53,7 +56,7 @@ def ports(place: Place, addresses: Sequence[Address], root: Path) -> tuple[list[
         tries = list(pool.map(tried, addresses))
     open_ones = [one for one in tries if not one.fault]
     if not open_ones:
-        return [_shut(place, tries, is_guest=_is_guest(root))], None
+        return [_shut(place, tries, root)], None
     detours = [_detour(place, one, open_ones[0]) for one in tries if one.fault]
     first = open_ones[0]
     reached = Step("port", str(place), "", say("port_open", number=first.number), first.elapsed_ms)
@@ -72,6 +75,11 @@ class Try:
     def number(self) -> str:
         """The address as people write it."""
         return str(self.address[1][0])
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it is an address that means the machine itself."""
+        return ipaddress.ip_address(self.number).is_loopback
 
     @property
     def said(self) -> Text:
@@ -125,15 +133,24 @@ def is_open(place: Place) -> bool:
     return True
 
 
-def _shut(place: Place, tries: Sequence[Try], *, is_guest: bool) -> Step:
+def _shut(place: Place, tries: Sequence[Try], root: Path) -> Step:
     faults = {one.fault for one in tries}
-    cause = "connection_refused"
-    if "refused" not in faults:  # time, or no network at all: nobody said that nothing listens there
-        cause = "connect_timeout"
-    elif faults == {"refused"} and place.is_named_loopback and is_guest:
-        cause = "wrong_loopback"
     slowest = max(one.elapsed_ms for one in tries)
-    return Step("port", str(place), cause, _together([one.said for one in tries]), slowest, is_end=True)
+    said = _together([one.said for one in tries])
+    # Time, or no network at all: nobody said that nothing listens there.
+    cause = "connection_refused" if "refused" in faults else "connect_timeout"
+    shut = Step("port", str(place), cause, said, slowest, is_end=True)
+    is_here = faults == {"refused"} and all(one.is_here for one in tries)
+    return _within(shut, place, root) if is_here else shut
+
+
+def _within(shut: Step, place: Place, root: Path) -> Step:
+    """The same in a container or WSL, from which the gateway may be meant that runs on the machine around."""
+    names = hosts(root)
+    found = open_outside(names, place.port) if names else ""
+    if names is None or not (found or place.is_named_loopback):
+        return shut
+    return replace(shut, cause="wrong_loopback", certainty="likely" if found else "open", outside=found)
 
 
 def _together(said: Iterable[Text]) -> Text:
@@ -149,13 +166,3 @@ def _detour(place: Place, shut: Try, open_one: Try) -> Step | None:
     if place.is_named_loopback:
         return Step("port", str(place), "localhost_ipv6", said, shut.elapsed_ms)
     return Step("port", str(place), "ipv6_broken", said, shut.elapsed_ms) if shut.fault == "timeout" else None
-
-
-def _is_guest(root: Path) -> bool:
-    """Whether this is a container or WSL, whose loopback is not that of the machine around it."""
-    if any((root / mark).exists() for mark in (".dockerenv", "run/.containerenv")):
-        return True
-    try:
-        return "microsoft" in (root / "proc" / "version").read_text(encoding="utf-8", errors="replace").lower()
-    except OSError:
-        return False

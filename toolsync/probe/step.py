@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Literal
 
+from toolsync.causes import Certainty
 from toolsync.probe.body import shown
 from toolsync.sentence import Text
 from toolsync.value import frozen
@@ -26,6 +27,8 @@ class Step:
         said: what came of it, one line.
         elapsed_ms: how long it took.
         is_end: whether there is no going on behind it.
+        certainty: whether that leaves no doubt about the cause.
+        outside: what the machine around a container or WSL is called, where this port is shut here and open there.
     """
 
     name: Name
@@ -34,6 +37,8 @@ class Step:
     said: Text
     elapsed_ms: int
     is_end: bool = False
+    certainty: Certainty = "sure"
+    outside: str = ""
 
 
 @frozen

@@ -116,6 +116,7 @@ _CHANGES: Mapping[str, Change] = {
     ),
     **dict.fromkeys(("connection_refused", "dns_failure", "url_redirect"), setting.only_again),
     "base_url_not_honoured": setting.outside,
+    "wrong_loopback": setting.outside_of_here,
     "scheme_mismatch": setting.other_scheme,
     "key_wrong_header": setting.header,
     "localhost_ipv6": setting.by_number,
@@ -132,7 +133,10 @@ _CHANGES: Mapping[str, Change] = {
 }
 """What mends each cause. A redirect's new place is not taken: who answers there is for people to judge."""
 
-_OF_ADDRESS = (setting.address, setting.only_again, setting.other_scheme, setting.by_number, setting.exempt)
+_OF_ADDRESS = (
+    *(setting.address, setting.only_again, setting.outside_of_here, setting.other_scheme, setting.by_number),
+    setting.exempt,
+)
 
 _ANYWAY = (setting.header, setting.ignored, setting.outside, setting.unproxied, setting.unstreamed, key.top_up)
 """What mends, whether the tool is set or not."""

@@ -45,6 +45,12 @@ def only_again(_effective: Effective, _finding: Finding, _profile: Profile, _sta
     """Where the profile's own address is meant, people judge: who answers there is not for us to say."""
 
 
+def outside_of_here(effective: Effective, finding: Finding, profile: Profile, standing: Standing) -> Fix | None:
+    """The machine around this one named, where it has the port open: what answers there is for people to judge."""
+    found = address(effective, finding, profile, standing)
+    return Fix(say("name_the_host", address=finding.values["address"], command=found.text)) if found else None
+
+
 def other_scheme(effective: Effective, _finding: Finding, profile: Profile, standing: Standing) -> Fix | None:
     """The same address by the other scheme."""
     scheme, _sign, rest = effective.base_url.partition("://")
