@@ -169,6 +169,7 @@ def _worked(place: Place, present: Document | None, rows: Sequence[Row], known: 
     _sweep(work, rows, known)
     if present is not None:
         _mend(work, present, rows, place, staying)
+        _sweep(work, rows, known)
         _clear(work, rows, known, place)
     return work
 
