@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from toolsync import disk
 from toolsync import memory as memories
 from toolsync.commands.apply import plan_messages
 from toolsync.commands.describe import described_file
 from toolsync.commands.keys.earlier import coming_back
+from toolsync.commands.orphaned import orphaned
 from toolsync.commands.writing import forgetting
 from toolsync.commands.writing.carry import carry_out, stop_at_unwritable
 from toolsync.commands.writing.recovering import recovered
@@ -66,13 +68,28 @@ def _memory(session: Session) -> Memory:
 
 def messages(session: Session, planned: Plan) -> tuple[Message, ...]:
     """What a person should know before it is carried out."""
+    return (*told(session, planned), *_still_asking(session, planned))
+
+
+def told(session: Session, planned: Plan) -> tuple[Message, ...]:
+    """The same without the files that ask for a key even then, for who lists what stays."""
     return (*plan_messages(session, planned), *coming_back(session, planned))
+
+
+def _still_asking(session: Session, planned: Plan) -> Iterator[Message]:
+    """What was applied while nobody remembered that our lines stood there is, for undo, its user's own text."""
+    is_all = remembered_tools(planned.memory) <= {one.tool.name for one in planned.tools}
+    given = {file.path for file in planned.files}
+    for path, said in orphaned(session, planned, ()):
+        if is_all or str(disk.resolve(path)) in given:
+            yield Message("warning", f"{session.shown(path)}: {said}")
 
 
 def execute(session: Session, planned: Plan) -> Result:
     """Give everything back, and remove from the keyring what nobody needs then. See `give_back` for the errors."""
+    asking = tuple(_still_asking(session, planned))
     given = give_back(session, planned)
-    return replace(given, messages=(*given.messages, *forgetting.tidied(session)))
+    return replace(given, messages=(*given.messages, *asking, *forgetting.tidied(session)))
 
 
 def give_back(session: Session, planned: Plan) -> Result:
@@ -82,7 +99,7 @@ def give_back(session: Session, planned: Plan) -> Result:
         ChangedError: a file changed since it was planned, and nothing was written.
         FileError, TransactionError, SecretError: the files cannot be written, and nothing was.
     """
-    said = messages(session, planned)
+    said = told(session, planned)
     if not planned.is_nothing:
         carry_out(session, planned, planned.memory)
     changed = {change.tool for file in planned.everything if file.is_change for change in file.changes}

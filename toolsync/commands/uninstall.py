@@ -118,7 +118,7 @@ def described(session: Session, planned: Plan) -> dict[str, Any]:
 
 def messages(session: Session, planned: Plan) -> tuple[Message, ...]:
     """What a person should know before it is carried out."""
-    return (*undoing.messages(session, planned.undo), *planned.keys.warnings, *_last_words(session, planned))
+    return (*undoing.told(session, planned.undo), *planned.keys.warnings, *_last_words(session, planned))
 
 
 def _last_words(session: Session, planned: Plan) -> Iterator[Message]:
