@@ -118,6 +118,18 @@ def test_one_that_still_has_a_proxy_that_is_gone(tmp_path: Path) -> None:
     assert "word" not in led
 
 
+@pytest.mark.parametrize("is_other", [False, True], ids=["this gateway", "another"])
+def test_what_asks_another_gateway_by_its_own_variables_goes_its_own_way(tmp_path: Path, *, is_other: bool) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as shut, LoopbackGateway(Secret("k")) as gateway:
+        proxy = f"http://127.0.0.1:{shut.getsockname()[1]}"
+        shut.close()
+        there = "http://other.example" if is_other else gateway.base_url
+        process = running(1.0, {"ANTHROPIC_BASE_URL": there, "http_proxy": proxy}, name="claude", pid=7)
+        look = Home(tmp_path, {"ANTHROPIC_BASE_URL": gateway.base_url}, processes=[process]).look("claude-code")
+        probed = Probed(way(look.effective.url, look.effective.network))
+        assert [one.cause for one in stranded(look, probed)] == ([] if is_other else ["env_not_refreshed"])
+
+
 def test_a_certificate_says_nothing_where_nothing_is_encrypted(tmp_path: Path) -> None:
     with LoopbackGateway(Secret("k")) as gateway:
         assert told(cline(tmp_path, gateway.base_url, {"NODE_EXTRA_CA_CERTS": "/some.pem"}, {})) == []

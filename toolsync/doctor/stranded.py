@@ -18,6 +18,7 @@ from toolsync.doctor.model import Finding
 from toolsync.doctor.probed import Probed, came
 from toolsync.probe.network import CERTIFICATES, Network
 from toolsync.sentence import say
+from toolsync.trace import answers
 
 if TYPE_CHECKING:
     from toolsync.probe.step import Step
@@ -44,6 +45,8 @@ def stranded(look: Look, probed: Probed | None) -> Iterator[Finding]:
         if environ is None or is_homeless(environ) or not process.is_of_network():
             continue
         own = look.environ_from(environ)
+        if _is_elsewhere(look, own):
+            continue
         network = network_of(look, look.effective.base_url, own).towards(look.effective.url)
         if network == look.effective.network.towards(look.effective.url):
             continue
@@ -58,6 +61,12 @@ def stranded(look: Look, probed: Probed | None) -> Iterator[Finding]:
 
 _NO_END = frozenset({"inconclusive", "tls_unchecked"})
 """Causes with which the program may get there all the same, or does: where it checks no certificate we send nothing."""
+
+
+def _is_elsewhere(look: Look, own: Mapping[str, str]) -> bool:
+    """Whether its own variables lead it to another gateway, as another terminal's do: our way says nothing of that."""
+    trees = [(replace(one, environ=own) if one.environ is not None else one).tree for one in look.layers]
+    return answers(look.reader, trees, own).get("base_url") != look.raw.get("base_url")
 
 
 def _way(look: Look, network: Network) -> Way:
