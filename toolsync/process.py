@@ -29,6 +29,7 @@ class Process:
             each folder that the file lies in.
         parent: the number of the program that started it, if that is known.
         started: when, in seconds since 1970; None where the system does not say.
+        words: of its command line, behind the program.
         environ: the variables that it was started with; None where they are not ours to read, or not there yet.
     """
 
@@ -36,6 +37,7 @@ class Process:
     names: frozenset[str]
     parent: int | None = None
     started: float | None = None
+    words: frozenset[str] = field(default=frozenset(), repr=False)
     environ: Callable[[], Mapping[str, str] | None] = field(default=_unreadable, repr=False, compare=False)
 
     def is_called(self, name: str) -> bool:
@@ -107,6 +109,7 @@ def _process(process: psutil.Process) -> Process:
         names=names(process.name(), file, argv),
         parent=process.ppid(),
         started=process.create_time(),
+        words=frozenset(argv[1:]),
         environ=partial(_environ, process),
     )
 

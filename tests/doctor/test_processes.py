@@ -9,7 +9,7 @@ import stat
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -39,9 +39,14 @@ SETTINGS = {CLAUDE: json.dumps({"env": {"ANTHROPIC_BASE_URL": NEW, "ANTHROPIC_AU
 
 
 def running(
-    started: float | None, environ: Mapping[str, str] | None = None, *, name: str = "claude", pid: int = 7
+    started: float | None,
+    environ: Mapping[str, str] | None = None,
+    *,
+    name: str = "claude",
+    pid: int = 7,
+    words: Collection[str] = (),
 ) -> Process:
-    return Process(pid, frozenset({name}), started=started, environ=lambda: environ)
+    return Process(pid, frozenset({name}), started=started, environ=lambda: environ, words=frozenset(words))
 
 
 def remember(home: Home, tool: str, name: str, *values: Remembered, at: str = AT) -> None:
@@ -160,6 +165,23 @@ def test_one_that_has_a_key_which_was_replaced_since(
     assert all(one.fix is not None and tell(one.fix.text).startswith(ends) for one in found)
     assert tuple(str(line) for one in found for line in one.evidence) == evidence
     assert not any(key in repr(found) for key in (KEY, OTHER))
+
+
+LEFT = {  # by Codex' TUI; its words, the findings where it is older than its settings, and where it has another key
+    "nothing": ((), ["tool_not_restarted"], ["env_not_refreshed"]),
+    "what reads them anew for each session": (("app-server", "--managed-daemon"), [], ["env_not_refreshed"]),
+    "what asks nobody": (("app-server", "daemon", "pid-update-loop"), [], []),
+}
+
+
+@pytest.mark.parametrize(("words", "older", "other"), LEFT.values(), ids=LEFT)
+def test_what_codex_leaves_running(tmp_path: Path, words: tuple[str, ...], older: list[str], other: list[str]) -> None:
+    home = Home(tmp_path, {"G_KEY": KEY}, processes=[running(APPLIED - 60, {"G_KEY": KEY}, name="codex", words=words)])
+    home.write({CODEX: CODEX_SETTINGS})
+    remember(home, "codex", CODEX)
+    assert [cause for cause, _ in causes(home, "processes", "codex")] == older
+    home.processes = [running(APPLIED + 60, {"G_KEY": OTHER}, name="codex", words=words)]
+    assert [cause for cause, _ in causes(home, "processes", "codex")] == other
 
 
 @pytest.mark.parametrize(("ago", "is_older"), [(1.0, False), (3.0, True)])

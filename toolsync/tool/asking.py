@@ -113,8 +113,17 @@ def processes(
     for name, own in _by_reader(tool, "processes", table, readers):
         is_desktop = own.get("desktop", False)
         named = own.get("names", running if is_desktop else commands)
-        is_live, ends = own.get("live", False), own.get("ends", "")
-        yield name, Processes(tuple(named), is_live=is_live, is_desktop=is_desktop, ends=ends)
+        yield (
+            name,
+            Processes(
+                tuple(named),
+                is_live=own.get("live", False),
+                is_desktop=is_desktop,
+                ends=own.get("ends", ""),
+                live_as=frozenset(own.get("live_as", ())),
+                idle_as=frozenset(own.get("idle_as", ())),
+            ),
+        )
 
 
 def connections(tool: str, table: Mapping[str, Any], readers: Sequence[Reader]) -> Iterator[tuple[str, Connection]]:

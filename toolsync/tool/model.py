@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import Any, Literal
 
 from toolsync.document import Document, Value
+from toolsync.process import Process, mains
 from toolsync.proxies import Proxies
 from toolsync.value import frozen
 
@@ -178,7 +179,8 @@ class Connection:
         proxies: by which proxy.
         certificates: variables that name a file of certificates which it trusts beside the usual ones, best first.
         unchecked: variables by whose value it checks no certificate.
-        refuses_authorities: whether it takes no certificate for a server's that is an authority's.
+        refuses_authorities: whether it takes no certificate for a server's that is an authority's, and any that it
+            trusts for a root: rustls, by webpki, does both.
         system_roots_by: variables, each with a word in it, by which it trusts the system's roots, and without which
             those alone that it brings along; None: it trusts the system's.
         replaces_roots: variables that name a file which it reads in place of the system's roots.
@@ -203,12 +205,24 @@ class Processes:
         is_live: whether a running one takes up changed settings by itself, so that only its environment stays old.
         is_desktop: whether people start it from a desktop, which sees no shell's variables.
         ends: the command that ends what it leaves running in the background; "" where it leaves nothing.
+        live_as: words of the command line with which a running one takes up changed settings by itself.
+        idle_as: words with which it makes no requests, so that it holds nothing.
     """
 
     names: tuple[str, ...]
     is_live: bool = False
     is_desktop: bool = False
     ends: str = ""
+    live_as: frozenset[str] = frozenset()
+    idle_as: frozenset[str] = frozenset()
+
+    def among(self, running: Iterable[Process]) -> list[Process]:
+        """Those of the programs that run which make its requests, and that no other of them started."""
+        return mains([one for one in running if any(map(one.is_called, self.names)) and not one.words & self.idle_as])
+
+    def is_live_as(self, process: Process) -> bool:
+        """Whether this one takes up changed settings by itself."""
+        return self.is_live or bool(process.words & self.live_as)
 
 
 @frozen

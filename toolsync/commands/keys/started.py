@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolsync.masking import Secret, on_one_line
-from toolsync.process import Process, mains
+from toolsync.process import Process
 from toolsync.registry import Known
 from toolsync.result import Message
 from toolsync.session import Session
@@ -33,7 +33,7 @@ def started_with(session: Session, known: Known, key: Secret) -> Iterator[Messag
         for reader, program in tool.processes.items():
             if program.is_desktop:
                 continue
-            for process in mains([one for one in processes if any(map(one.is_called, program.names))]):
+            for process in program.among(processes):
                 environ = process.environ() or {}
                 held = {name for name, value in environ.items() if key.reveal() in value}
                 look = _look(session, tool, reader, environ) if held and process.pid not in seen else None

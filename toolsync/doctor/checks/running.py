@@ -16,7 +16,7 @@ from toolsync.doctor.look import Look
 from toolsync.doctor.model import Certainty, Finding, Fix
 from toolsync.doctor.printing import command_path
 from toolsync.paths import Places
-from toolsync.process import Process, mains
+from toolsync.process import Process
 from toolsync.search.placing import existing
 from toolsync.secret.vault import Entry
 from toolsync.sentence import Text, say
@@ -39,7 +39,7 @@ def of_here(look: Look) -> Iterator[tuple[Process, Mapping[str, str] | None]]:
     ours = look.tool.processes.get(look.reader.name)
     if ours is None or not any(answer.layer for answer in look.raw.values()):
         return  # nothing is set here: there is nothing that could be old
-    for process in mains([one for one in look.world.processes if any(map(one.is_called, ours.names))]):
+    for process in ours.among(look.world.processes):
         environ = process.environ()
         is_here = process.has(look.world.session.places.home)
         if is_here and (environ is None or not _is_of_other_home(look, environ)):
@@ -135,7 +135,7 @@ def _older(look: Look, process: Process, environ: Mapping[str, str] | None) -> F
     """It reads its settings at its start, and started before toolsync wrote them; a variable of its own comes first."""
     ours = look.tool.processes[look.reader.name]
     older = _seconds_before(process, _applied(look, frozenset(environ or ())) or 0.0)
-    if ours.is_live or older is None:
+    if ours.is_live_as(process) or older is None:
         return None
     lines = [_started(look, process, older, say("wrote_settings_read_at_start"))]
     return _finding(look, process, "tool_not_restarted", lines, certainty="likely")
