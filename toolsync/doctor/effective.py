@@ -93,7 +93,7 @@ def network_by(connection: Connection, environ: Mapping[str, str], base_url: str
     """The way that the variables say which one of its versions reads."""
     network = Network.of({}, environ, base_url, connection.certificates, connection.proxies)
     unchecked = [name for name, value in connection.unchecked.items() if environ.get(name) == value]
-    return replace(network, unchecked=unchecked[0]) if unchecked else network
+    return replace(network, unchecked=next(iter(unchecked), ""), takes_issuers=connection.refuses_authorities)
 
 
 def _differ(one: Network, other: Network, url: str) -> bool:

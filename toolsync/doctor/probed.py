@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from toolsync.causes import named
-from toolsync.doctor.model import Effective, Finding
+from toolsync.doctor.model import Effective, Finding, Fix
+from toolsync.probe.body import shown
 from toolsync.proxies import Proxies
 from toolsync.sentence import Text, say
 from toolsync.value import frozen
@@ -122,7 +123,17 @@ def _of_step(way: Way, step: Step, effective: Effective) -> Finding:
         "issuer": way.certificate.issuer if way.certificate else "",
         "address": _outside(step, effective),
     }
-    return Finding(cause, step.certainty, tuple(evidence), {name: value for name, value in values.items() if value})
+    filled = {name: value for name, value in values.items() if value}
+    return _rootless(way, effective, Finding(cause, step.certainty, tuple(evidence), filled))
+
+
+def _rootless(way: Way, effective: Effective, finding: Finding) -> Finding:
+    """The same where the file of certificates holds one that vouches for the server's, and lacks the root."""
+    file = shown(effective.network.ca_bundle)
+    if not way.is_by_issuer or not file or way.unread_bundle:
+        return finding
+    line = say("issuer_without_root", file=file, called=effective.called)
+    return replace(finding, evidence=(*finding.evidence, line), fix=Fix(say("add_root", file=file)))
 
 
 def _around(step: Step, effective: Effective) -> Text:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import socket
 import ssl
 import time
@@ -11,6 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from toolsync import waiting
+from toolsync.probe.authority import is_authority
 from toolsync.probe.body import shown
 from toolsync.probe.failure import CERTIFICATE
 from toolsync.probe.step import SECONDS, Place, Step, since
@@ -44,7 +44,7 @@ class Certificate:
 
 
 def encrypted(connect: Connect, place: Place, context: ssl.SSLContext) -> tuple[Step, Certificate | None]:
-    """The step that makes a connection secret; the certificate, where it can be read."""
+    """The step that makes a connection secret; the certificate, where it is trusted and can be read."""
     started = time.perf_counter()
 
     def end(cause: str, said: Text) -> Step:
@@ -56,7 +56,7 @@ def encrypted(connect: Connect, place: Place, context: ssl.SSLContext) -> tuple[
         return Step("encryption", str(place), "", version, since(started)), certificate
     except ssl.SSLCertVerificationError as error:
         cause, _ = CERTIFICATE.get(error.verify_code, ("tls_untrusted_ca", ""))
-        return end(cause, reported(shown(error.verify_message))), _certificate(connect, place.host)
+        return end(cause, reported(shown(error.verify_message))), None
     except (ssl.SSLError, OSError) as error:
         if answers_plainly(connect):
             return end("scheme_mismatch", say("plain_http")), None
@@ -112,8 +112,11 @@ _PARTIAL_CHAIN, _NO_CHECK_TIME = 0x80000, 0x200000
 """X509_V_FLAG_PARTIAL_CHAIN and X509_V_FLAG_NO_CHECK_TIME (x509_vfy.h)."""
 
 
-def _certificate(connect: Connect, host: str) -> Certificate | None:
-    """What stands in the certificate. Python reads it out only of one that is trusted: so it is trusted, by itself."""
+def untrusted(connect: Connect, host: str) -> Certificate | None:
+    """What stands in a certificate that is not trusted.
+
+    Python reads it out only of one that is: so it is trusted, by itself.
+    """
     try:
         with shaken(connect(), _careless(), host) as secure:
             raw = secure.getpeercert(binary_form=True) or b""
@@ -137,7 +140,7 @@ def _told(secure: ssl.SSLSocket) -> Certificate:
         names,
         told["notBefore"],
         told["notAfter"],
-        _AUTHORITY.search(secure.getpeercert(binary_form=True) or b"") is not None,
+        is_authority(secure.getpeercert(binary_form=True) or b""),
     )
 
 
@@ -147,10 +150,6 @@ def _readable(secure: ssl.SSLSocket) -> Certificate | None:
         return _told(secure)
     except (OSError, ValueError, KeyError):
         return None
-
-
-_AUTHORITY = re.compile(rb"\x06\x03\x55\x1d\x13(?:\x01\x01\xff)?\x04[\x05-\x08]\x30[\x03-\x06]\x01\x01\xff")
-"""The extension basicConstraints (2.5.29.19), critical or not, whose `cA` is true (RFC 5280, 4.2.1.9; X.690, DER)."""
 
 
 def _named(parts: Iterable[Iterable[tuple[str, str]]]) -> str:

@@ -36,6 +36,7 @@ class Network:
         no_proxy: hosts that are reached straight, comma-separated: `localhost,.corp.example,10.0.0.0/8`.
         ca_bundle: a file of certificates that are trusted besides the usual ones.
         unchecked: the variable with which the tool checks no certificate; "": it does. We always do.
+        takes_issuers: whether a certificate counts that one signed which is trusted, and is no root.
         connect_seconds: how long the connection may take, TLS included.
         read_seconds: how long the answer may take, from its request to its end.
         rules: how proxy and `no_proxy` are read.
@@ -45,6 +46,7 @@ class Network:
     no_proxy: str = ""
     ca_bundle: str = ""
     unchecked: str = ""
+    takes_issuers: bool = False
     connect_seconds: float = 5.0
     read_seconds: float = 30.0
     rules: Proxies = _ANY
@@ -89,7 +91,7 @@ class Network:
             proxy, rules = self.proxy, replace(rules, as_http=self.rules.as_http)
         is_plain = url.strip()[:5].lower() == "http:" and not proxy.lower().startswith("https:")
         taken = replace(self, proxy=proxy, no_proxy="", rules=rules)
-        return replace(taken, ca_bundle="", unchecked="") if is_plain else taken
+        return replace(taken, ca_bundle="", unchecked="", takes_issuers=False) if is_plain else taken
 
 
 CERTIFICATES = ("ssl_cert_file", "SSL_CERT_FILE", "node_extra_ca_certs", "NODE_EXTRA_CA_CERTS")
@@ -193,6 +195,8 @@ def trust(url: str, network: Network, *, is_by_system: bool = True) -> ssl.SSLCo
     context = httpx.create_ssl_context(trust_env=False)
     # From 3.13 on, Python refuses what no client does, as a root without "critical", and trusts any part of a chain.
     context.verify_flags &= ~(ssl.VERIFY_X509_STRICT | ssl.VERIFY_X509_PARTIAL_CHAIN)
+    if network.takes_issuers:
+        context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     if is_by_system:
         _load_system(context)
     if network.ca_bundle:

@@ -6,6 +6,7 @@ Where a certificate is not trusted it is read all the same, over a connection on
 from __future__ import annotations
 
 import ssl
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
@@ -14,8 +15,10 @@ from toolsync import waiting
 from toolsync.address import is_loopback
 from toolsync.errors import ProfileError
 from toolsync.probe import proxy as proxies
+from toolsync.probe.authority import authorities
 from toolsync.probe.body import shown
-from toolsync.probe.encryption import Certificate, Connect, encrypted
+from toolsync.probe.encryption import Certificate, Connect, encrypted, untrusted
+from toolsync.probe.failure import CERTIFICATE
 from toolsync.probe.network import Network, trust
 from toolsync.probe.port import connected, is_open, ports, resolved
 from toolsync.probe.step import SECONDS, Place, Step
@@ -35,6 +38,7 @@ class Way:
         is_direct_open: whether the port can be reached without the proxy; None where there is none, or nobody looked.
         unread_bundle: the file of certificates that could not be read, fit to be shown; most clients go on without it.
         is_by_system: whether the certificate holds by the system's roots alone, which some clients do not read.
+        is_by_issuer: whether it holds by a certificate that is no root, and whose own issuer is not trusted.
     """
 
     url: str
@@ -44,6 +48,7 @@ class Way:
     is_direct_open: bool | None = None
     unread_bundle: str = ""
     is_by_system: bool = False
+    is_by_issuer: bool = False
 
     @property
     def end(self) -> Step | None:
@@ -101,16 +106,48 @@ def _by_proxy(url: str, parts: SplitResult, place: Place, network: Network, prox
     return replace(rest, steps=tuple(steps), proxy=step.target, is_direct_open=is_direct_open)
 
 
+@frozen
+class _Try:
+    """A handshake, and what it holds by besides Mozilla's roots and the file's: the system's, and issuers' alone."""
+
+    step: Step
+    certificate: Certificate | None
+    unread_bundle: str = ""
+    is_by_system: bool = False
+    is_by_issuer: bool = False
+
+
 def _encrypted(connect: Connect, place: Place, url: str, network: Network) -> tuple[Step, Way]:
-    """The handshake by Mozilla's roots and the file's, and where these do not do, by the system's too; no steps yet."""
-    context, unread = _trust(url, network, is_by_system=False)
-    step, certificate = encrypted(connect, place, context)
-    is_by_system = False
-    if step.cause == "tls_untrusted_ca":
-        context, _ = _trust(url, network, is_by_system=True)
-        step, certificate = encrypted(connect, place, context)
-        is_by_system = not step.is_end
-    return _minded(step, network), Way(url, (), certificate, unread_bundle=unread, is_by_system=is_by_system)
+    """The handshake by what does for the tool; no steps yet."""
+    tries = list(_tries(connect, place, url, network))
+    last = tries[-1]
+    is_by_issuer = last.is_by_issuer and not last.step.is_end
+    is_taken = last.step.cause != "tls_untrusted_ca" and (network.takes_issuers or not last.is_by_issuer)
+    taken = last if is_taken else tries[1]
+    is_refused = taken.step.cause in _OF_CERTIFICATE
+    certificate = untrusted(connect, place.host) if is_refused else taken.certificate
+    is_by_system = taken.is_by_system and not taken.step.is_end
+    gone = Way(url, (), certificate, unread_bundle=taken.unread_bundle, is_by_system=is_by_system)
+    return _minded(taken.step, network), replace(gone, is_by_issuer=is_by_issuer)
+
+
+def _tries(connect: Connect, place: Place, url: str, network: Network) -> Iterator[_Try]:
+    """From the usual on, until it is trusted."""
+    usual = replace(network, takes_issuers=False)
+    for is_by_system in (False, True):
+        context, unread = _trust(url, usual, is_by_system=is_by_system)
+        one = _Try(*encrypted(connect, place, context), unread, is_by_system)
+        yield one
+        if one.step.cause != "tls_untrusted_ca":
+            return
+    if network.ca_bundle and not unread:
+        context, _ = _trust(url, replace(network, takes_issuers=True, ca_bundle=""), is_by_system=False)
+        for issuer in authorities(network.ca_bundle):  # not the server's own, which OpenSSL would trust for itself
+            context.load_verify_locations(cadata=issuer)
+        yield _Try(*encrypted(connect, place, context), is_by_issuer=True)
+
+
+_OF_CERTIFICATE = frozenset(cause for cause, _ in CERTIFICATE.values())
 
 
 def _minded(step: Step, network: Network) -> Step:
