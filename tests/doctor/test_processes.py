@@ -49,6 +49,10 @@ def running(
     return Process(pid, frozenset({name}), started=started, environ=lambda: environ, words=frozenset(words))
 
 
+def extension_host(started: float, words: Collection[str], *, parent: int = 7) -> Process:
+    return replace(running(started, name="code", pid=8, words=words), parent=parent)
+
+
 def remember(home: Home, tool: str, name: str, *values: Remembered, at: str = AT) -> None:
     """Memory of a file of the tool's."""
     layer = LayerMemory(tool, "settings.json", "0" * 64, None, values, applied_at=at)
@@ -165,6 +169,26 @@ def test_one_that_has_a_key_which_was_replaced_since(
     assert all(one.fix is not None and tell(one.fix.text).startswith(ends) for one in found)
     assert tuple(str(line) for one in found for line in one.evidence) == evidence
     assert not any(key in repr(found) for key in (KEY, OTHER))
+
+
+HOST = ("--type=utility", "--utility-sub-type=node.mojom.NodeService")
+CHILDREN: dict[str, tuple[Process, list[str]]] = {
+    "none": (running(APPLIED + 9, name="bash", pid=8), ["tool_not_restarted"]),
+    "a window that is older": (extension_host(APPLIED - 50, HOST), ["tool_not_restarted"]),
+    "a window that was loaded anew": (extension_host(APPLIED + 9, HOST), []),
+    "one of another machine's": (extension_host(APPLIED + 9, ("--type=extensionHost",)), []),
+    "what an extension started": (extension_host(APPLIED + 9, ("/tsserver.js",)), ["tool_not_restarted"]),
+    "another editor's": (extension_host(APPLIED + 9, HOST, parent=99), ["tool_not_restarted"]),
+}
+
+
+@pytest.mark.parametrize(("child", "expected"), CHILDREN.values(), ids=CHILDREN)
+def test_an_editor_that_is_older_than_the_settings(tmp_path: Path, child: Process, expected: list[str]) -> None:
+    home = Home(tmp_path, {}, processes=[running(APPLIED - 60, {}, name="code"), child])
+    home.write({".demo/settings.json": '{"url": "http://g.example/v1", "key": "k"}'})
+    remember(home, "demo", ".demo/settings.json")
+    tool = demo(f"{DEMO}[processes]\nnames = ['code']\ndesktop = true\n")
+    assert [one.cause for one in CHECKS["processes"](home.look(tool))] == expected
 
 
 LEFT = {  # by Codex' TUI; its words, the findings where it is older than its settings, and where it has another key

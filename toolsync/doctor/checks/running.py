@@ -10,6 +10,7 @@ from pathlib import Path
 
 from toolsync.causes import Severity
 from toolsync.doctor import replaced
+from toolsync.doctor.checks.editors import has_reloaded, is_of_desktop
 from toolsync.doctor.checks.refreshing import needed
 from toolsync.doctor.checks.saying import address, same, values
 from toolsync.doctor.look import Look
@@ -134,8 +135,9 @@ def _holding(program: str, question: str, name: str, old: str) -> Text:
 def _older(look: Look, process: Process, environ: Mapping[str, str] | None) -> Finding | None:
     """It reads its settings at its start, and started before toolsync wrote them; a variable of its own comes first."""
     ours = look.tool.processes[look.reader.name]
-    older = _seconds_before(process, _applied(look, frozenset(environ or ())) or 0.0)
-    if ours.is_live_as(process) or older is None:
+    applied = _applied(look, frozenset(environ or ())) or 0.0
+    older = _seconds_before(process, applied)
+    if ours.is_live_as(process) or older is None or (ours.is_desktop and has_reloaded(look, process, applied)):
         return None
     lines = [_started(look, process, older, say("wrote_settings_read_at_start"))]
     return _finding(look, process, "tool_not_restarted", lines, certainty="likely")
@@ -159,7 +161,7 @@ def _unseen(look: Look, process: Process, environ: Mapping[str, str] | None) -> 
 def _other_than_here(look: Look, process: Process, question: str, name: str, there: str | None) -> Finding | None:
     ours = look.tool.processes[look.reader.name]
     if there is None:
-        is_desktop = ours.is_desktop or _is_of_desktop(look, process)
+        is_desktop = ours.is_desktop or is_of_desktop(look, process)
         found = not_seen(look, process, name, is_desktop=is_desktop)
         return replace(found, fix=None) if is_desktop else found
     if not ours.ends:
@@ -187,25 +189,6 @@ def anew(look: Look, *processes: Process) -> Fix:
     if ends:
         return Fix(say("restart_behind", program=program, command=ends))
     return Fix(say("restart", program=program))
-
-
-_EDITORS = (
-    *("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf", "zed", "electron"),
-    *("idea", "pycharm", "webstorm", "phpstorm", "goland", "rider", "clion", "rubymine", "rustrover"),
-)
-"""Programs that people start from a desktop, and that start tools in turn."""
-
-
-def _is_of_desktop(look: Look, process: Process) -> bool:
-    """Whether an editor started it, so that it has the editor's variables."""
-    by_pid = {one.pid: one for one in look.world.processes}
-    seen: set[int] = set()
-    while process.parent in by_pid and process.pid not in seen:
-        seen.add(process.pid)
-        process = by_pid[process.parent]
-        if any(map(process.is_called, _EDITORS)):
-            return True
-    return False
 
 
 # What changed, and when.

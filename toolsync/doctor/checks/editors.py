@@ -1,0 +1,44 @@
+"""Editors among the running programs: what they started, and whether a window of theirs was loaded anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from toolsync.doctor.look import Look
+from toolsync.process import Process
+
+_EDITORS = (
+    *("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf", "zed", "electron"),
+    *("idea", "pycharm", "webstorm", "phpstorm", "goland", "rider", "clion", "rubymine", "rustrover"),
+)
+"""Programs that people start from a desktop, and that start tools in turn."""
+
+_HOSTS = frozenset({"--utility-sub-type=node.mojom.NodeService", "--type=extensionHost"})
+"""Words by which VS Code starts what runs a window's extensions; the second where the window is another machine's."""
+
+
+def is_of_desktop(look: Look, process: Process) -> bool:
+    """Whether an editor started it, so that it has the editor's variables."""
+    return any(any(map(one.is_called, _EDITORS)) for one in _above(look, process))
+
+
+def has_reloaded(look: Look, main: Process, since: float) -> bool:
+    """Whether a window was loaded anew, or opened: its extensions run in a child of the editor that is younger.
+
+    Args:
+        look: the program that is an extension.
+        main: the editor.
+        since: in seconds since 1970.
+    """
+    hosts = [one for one in look.world.processes if one.words & _HOSTS and (one.started or 0.0) >= since]
+    return any(main in _above(look, one) for one in hosts)
+
+
+def _above(look: Look, process: Process) -> Iterator[Process]:
+    """The program that started it, the one that started that, and so on."""
+    by_pid = {one.pid: one for one in look.world.processes}
+    seen: set[int] = set()
+    while process.parent in by_pid and process.pid not in seen:
+        seen.add(process.pid)
+        process = by_pid[process.parent]
+        yield process
