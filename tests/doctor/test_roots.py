@@ -94,6 +94,33 @@ def test_claude_code(
     assert _found(look) == ([said] if is_alone else [])
 
 
+NODES = {
+    "one that can list the system's": ("v22.15.0", {"CLAUDE_CODE_CERT_STORE": "bundled,system"}, False),
+    "told by its own variable": ("v24.21.0", {"NODE_USE_SYSTEM_CA": "1"}, False),
+    "told of any file": ("v24.21.0", {"NODE_EXTRA_CA_CERTS": "/etc/other.pem"}, False),
+    "one that cannot": ("v20.20.2", {"CLAUDE_CODE_CERT_STORE": "system", "NODE_EXTRA_CA_CERTS": "/x.pem"}, True),
+    "just before": ("v22.14.0", {"CLAUDE_CODE_CERT_STORE": "system"}, True),
+    "told of nothing": ("v24.21.0", {"NODE_EXTRA_CA_CERTS": "", "CLAUDE_CODE_CERT_STORE": "bundled"}, True),
+}
+
+
+@pytest.mark.parametrize(("node", "environ", "is_alone"), NODES.values(), ids=NODES)
+def test_claude_code_by_the_node_that_runs_it(
+    tmp_path: Path, trusted: tuple[str, Path], node: str, environ: Mapping[str, str], *, is_alone: bool
+) -> None:
+    """Tried with 2.1.112 under Node.js 20.20 and 24.21."""
+    look = claude(tmp_path, OLDER, trusted[0].removesuffix("/v1"), environ)
+    program = tmp_path / "bin" / "node"
+    program.write_text(f"#!/bin/sh\necho '{node}'\n")
+    program.chmod(0o700)
+    assert _found(look) == ([""] if is_alone else [])
+
+
+def test_what_its_settings_tell_node_comes_too_late(tmp_path: Path, trusted: tuple[str, Path]) -> None:
+    look = claude(tmp_path, OLDER, trusted[0].removesuffix("/v1"), {}, NODE_OPTIONS="--use-system-ca")
+    assert _found(look) == [""]
+
+
 def test_one_that_is_told_of_the_file(tmp_path: Path, trusted: tuple[str, Path]) -> None:
     url, file = trusted
     assert _found(claude(tmp_path, OLDER, url.removesuffix("/v1"), {"NODE_EXTRA_CA_CERTS": str(file)})) == []

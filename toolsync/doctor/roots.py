@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -13,6 +13,7 @@ from toolsync.doctor.model import Finding, Fix
 from toolsync.doctor.probed import Probed
 from toolsync.sentence import say
 from toolsync.tool import Connection
+from toolsync.tool.model import Setting
 
 
 def unrooted(look: Look, probed: Probed | None) -> Iterator[Finding]:
@@ -55,8 +56,15 @@ def _is_alone(look: Look) -> bool:
 
 
 def _brings(connection: Connection, look: Look) -> bool:
-    by = connection.system_roots_by
-    return by is not None and not any(word in look.environ.get(name, "") for name, word in by)
+    by, runtime = connection.system_roots_by, connection.runtime
+    if by is None or _is_set(look, by):
+        return False
+    with_runtime = runtime is not None and _is_set(look, runtime.system_roots_by)
+    return runtime is None or not with_runtime or not re.search(runtime.version, look.world.version(runtime.command))
+
+
+def _is_set(look: Look, settings: Sequence[Setting]) -> bool:
+    return any(look.environ.get(name) and word in look.environ[name] for name, word in settings)
 
 
 _FILES = (

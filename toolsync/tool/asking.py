@@ -9,7 +9,7 @@ from typing import Any
 from toolsync.document.keypath import parse as parse_path
 from toolsync.errors import TemplateError
 from toolsync.proxies import Proxies
-from toolsync.tool.model import Connection, Processes, Reader, Request
+from toolsync.tool.model import Connection, Processes, Reader, Request, Runtime, Setting
 
 _HEADERS = {
     "openai-chat": {"key": "authorization", "x_key": "x-api-key"},
@@ -141,7 +141,7 @@ _ANY = Proxies()
 
 
 def _connection(table: Mapping[str, Any]) -> Connection:
-    by = table.get("system_roots_by")
+    by, runtime = table.get("system_roots_by"), table.get("runtime")
     return Connection(
         Proxies(
             http=tuple(table.get("http_proxy", _ANY.http)),
@@ -158,8 +158,15 @@ def _connection(table: Mapping[str, Any]) -> Connection:
         unchecked=dict(text.split("=", 1) for text in table.get("unchecked", ())),
         refuses_authorities=table.get("refuses_authorities", False),
         replaces_roots=tuple(table.get("replaces_roots", ())),
-        system_roots_by=None if by is None else tuple((name, word) for name, _, word in (t.partition("=") for t in by)),
+        system_roots_by=None if by is None else _settings(by),
+        runtime=None
+        if runtime is None
+        else Runtime(runtime["command"], runtime["version"], _settings(runtime["system_roots_by"])),
     )
+
+
+def _settings(stated: Iterable[str]) -> tuple[Setting, ...]:
+    return tuple((name, word) for name, _, word in (text.partition("=") for text in stated))
 
 
 def _by_reader(

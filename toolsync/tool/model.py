@@ -171,6 +171,25 @@ class Request:
     limit: str = ""
 
 
+Setting = tuple[str, str]
+"""A variable, and a word in its value; "" for any value."""
+
+
+@frozen
+class Runtime:
+    """What runs a program, where it depends on that whose roots it trusts.
+
+    Attributes:
+        command: its name.
+        version: what `COMMAND --version` says matches it.
+        system_roots_by: by which the program trusts the system's roots too.
+    """
+
+    command: str
+    version: str
+    system_roots_by: tuple[Setting, ...]
+
+
 @frozen
 class Connection:
     """How a program gets to its gateway.
@@ -183,6 +202,7 @@ class Connection:
             trusts for a root: rustls, by webpki, does both.
         system_roots_by: variables, each with a word in it, by which it trusts the system's roots, and without which
             those alone that it brings along; None: it trusts the system's.
+        runtime: what runs it, where with that it trusts the system's by more variables.
         replaces_roots: variables that name a file which it reads in place of the system's roots.
         older: the same of older versions, by what `PROGRAM --version` must match.
     """
@@ -191,7 +211,8 @@ class Connection:
     certificates: tuple[str, ...] = ()
     unchecked: Mapping[str, str] = field(default_factory=dict)
     refuses_authorities: bool = False
-    system_roots_by: tuple[tuple[str, str], ...] | None = None
+    system_roots_by: tuple[Setting, ...] | None = None
+    runtime: Runtime | None = None
     replaces_roots: tuple[str, ...] = ()
     older: Mapping[str, Connection] = field(default_factory=dict)
 
