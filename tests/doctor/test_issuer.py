@@ -7,11 +7,12 @@ import ipaddress
 from collections.abc import Callable
 from pathlib import Path
 
+import certifi
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
+from cryptography.x509.oid import AuthorityInformationAccessOID, NameOID
 
 from tests.doctor.test_authority import served
 from tests.doctor.test_connection import OLDER, claude, codex
@@ -23,6 +24,14 @@ from toolsync.probe.way import way
 from toolsync.sentence import tell
 
 PEM = serialization.Encoding.PEM
+LOGS = x509.UnrecognizedExtension(x509.ObjectIdentifier("1.3.6.1.4.1.11129.2.4.2"), b"\x04\x02\x00\x00")
+LIES = x509.AuthorityInformationAccess(
+    [
+        x509.AccessDescription(
+            AuthorityInformationAccessOID.CA_ISSUERS, x509.UniformResourceIdentifier("http://i.example/r10.der")
+        )
+    ]
+)
 Key = ec.EllipticCurvePrivateKey
 
 
@@ -47,8 +56,12 @@ def chain(tmp_path: Path) -> Path:
         *("gw.example", of_leaf, "Corp Issuing", of_issuer), hosts, x509.BasicConstraints(ca=False, path_length=None)
     )
     key = of_leaf.private_bytes(PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    public = _signed("gw.example", of_leaf, "Corp Issuing", of_issuer, hosts, LOGS, LIES)
+    direct = _signed("gw.example", of_leaf, "Corp Root", of_root, hosts)
     files = {"root": root, "issuer": issuer, "both": issuer + root, "own": leaf, "chain": leaf + issuer}
-    for name, text in {**files, "alone": key + leaf, "whole": key + leaf + issuer}.items():
+    files |= {"everybody's": Path(certifi.where()).read_bytes() + root}
+    shown = {"alone": leaf, "whole": leaf + issuer, "public": public, "public, whole": public + issuer}
+    for name, text in {**files, **{name: key + text for name, text in shown.items()}, "direct": key + direct}.items():
         (tmp_path / f"{name}.pem").write_bytes(text)
     return tmp_path
 
@@ -101,3 +114,49 @@ def test_the_root_is_to_be_added(told: Diagnosed, chain: Path, shows: str) -> No
         f"{file} holds a certificate that vouches for it and is no root: Claude Code wants the root as well",
         f"Get the root certificate from your administrator, and add it to {file}.",
     )
+
+
+WHOSE = {
+    "the root is there, the one in between is not": ("alone", "root", ("tls_chain_incomplete", "likely")),
+    "nobody said what to trust": ("alone", "", ("tls_untrusted_ca", "sure")),
+    "everybody's roots were named": ("alone", "everybody's", ("tls_untrusted_ca", "sure")),
+    "the server's own was named": ("alone", "own", ("tls_untrusted_ca", "sure")),
+    "all are shown, and the root is not there": ("whole", "", ("tls_untrusted_ca", "sure")),
+    "a root signed it, which is not there": ("direct", "", ("tls_untrusted_ca", "sure")),
+    "a public authority's, alone": ("public", "", ("tls_chain_incomplete", "sure")),
+    "a public authority's, alone, and a root of one's own": ("public", "root", ("tls_chain_incomplete", "sure")),
+    "a public authority's with its issuer's": ("public, whole", "", ("tls_untrusted_ca", "sure")),
+}
+
+
+@pytest.mark.parametrize("tool", ["codex", "claude"])
+@pytest.mark.parametrize(("shows", "trusts", "expected"), WHOSE.values(), ids=WHOSE)
+def test_whose_certificate_is_missing(
+    told: Diagnosed, tool: str, shows: str, trusts: str, expected: tuple[str, str]
+) -> None:
+    found = told(tool, shows, trusts).primary
+    assert found is not None
+    assert (found.cause, found.certainty) == expected
+
+
+MADE = "`openssl x509 -inform der -in FILE` makes PEM"
+
+
+def test_the_issuer_is_to_be_added_where_a_file_is_named(told: Diagnosed, chain: Path) -> None:
+    found = told("claude", "public", "root").primary
+    assert found is not None
+    assert found.fix is not None
+    assert [tell(line) for line in found.evidence[-2:]] == [
+        "the server shows it alone, without that of Corp Issuing, which signed it",
+        f"the certificate of Corp Issuing lies at http://i.example/r10.der; of one in DER, {MADE}",
+    ]
+    assert tell(found.fix.text) == (
+        "Have the gateway's operator put the certificate of Corp Issuing behind the server's own, as `fullchain.pem` "
+        f"has it; or get that certificate, and add it to {chain / 'root.pem'}."
+    )
+
+
+def test_the_causes_own_remedy_serves_where_none_is_named(told: Diagnosed) -> None:
+    found = told("codex", "public", "").primary
+    assert found is not None
+    assert (found.fix, found.values["issuer"]) == (None, "Corp Issuing")

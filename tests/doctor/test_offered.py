@@ -20,7 +20,7 @@ NOT_OFFERED = {
     "param_unsupported": "it may stand in the tool's own settings, and taking it out may not be wanted",
     "quota_exhausted": "money is what is missing; another key is told beside it",
     **dict.fromkeys(("connect_timeout", "proxy_auth_required"), "nobody here knows the proxy"),
-    "tls_untrusted_ca": "nobody here has the certificate",
+    **dict.fromkeys(("tls_untrusted_ca", "tls_chain_incomplete"), "nobody here has the certificate"),
     "tls_hostname_mismatch": "nobody here knows the address",
     "sample_interval_too_long": "bench says it, of a measurement",
 }

@@ -124,16 +124,35 @@ def _of_step(way: Way, step: Step, effective: Effective) -> Finding:
         "address": _outside(step, effective),
     }
     filled = {name: value for name, value in values.items() if value}
-    return _rootless(way, effective, Finding(cause, step.certainty, tuple(evidence), filled))
+    found = Finding(cause, step.certainty, tuple(evidence), filled)
+    if cause != "tls_untrusted_ca":
+        return found
+    return _rootless(effective, found) if way.is_by_issuer else _alone(way, effective, found)
 
 
-def _rootless(way: Way, effective: Effective, finding: Finding) -> Finding:
+def _rootless(effective: Effective, finding: Finding) -> Finding:
     """The same where the file of certificates holds one that vouches for the server's, and lacks the root."""
     file = shown(effective.network.ca_bundle)
-    if not way.is_by_issuer or not file or way.unread_bundle:
-        return finding
     line = say("issuer_without_root", file=file, called=effective.called)
     return replace(finding, evidence=(*finding.evidence, line), fix=Fix(say("add_root", file=file)))
+
+
+def _alone(way: Way, effective: Effective, finding: Finding) -> Finding:
+    """The same where the server does not show who signed its certificate, and a root for it is there, or may be."""
+    one = way.certificate
+    if one is None or not one.is_alone or not (one.is_public or way.has_own_roots):
+        return finding
+    lines: list[Text] = [say("shown_alone", issuer=one.issuer)]
+    if one.issuer_at:
+        lines.append(say("issuer_lies_at", issuer=one.issuer, place=one.issuer_at))
+    file = shown(effective.network.ca_bundle) if way.has_own_roots else ""
+    return replace(
+        finding,
+        cause="tls_chain_incomplete",
+        certainty="sure" if one.is_public else "likely",
+        evidence=(*finding.evidence, *lines),
+        fix=Fix(say("add_issuer", issuer=one.issuer, file=file)) if file else None,
+    )
 
 
 def _around(step: Step, effective: Effective) -> Text:

@@ -39,6 +39,7 @@ class Way:
         unread_bundle: the file of certificates that could not be read, fit to be shown; most clients go on without it.
         is_by_system: whether the certificate holds by the system's roots alone, which some clients do not read.
         is_by_issuer: whether it holds by a certificate that is no root, and whose own issuer is not trusted.
+        has_own_roots: whether the file of certificates holds an authority that was chosen, and does not help.
     """
 
     url: str
@@ -49,6 +50,7 @@ class Way:
     unread_bundle: str = ""
     is_by_system: bool = False
     is_by_issuer: bool = False
+    has_own_roots: bool = False
 
     @property
     def end(self) -> Step | None:
@@ -128,7 +130,13 @@ def _encrypted(connect: Connect, place: Place, url: str, network: Network) -> tu
     certificate = untrusted(connect, place.host) if is_refused else taken.certificate
     is_by_system = taken.is_by_system and not taken.step.is_end
     gone = Way(url, (), certificate, unread_bundle=taken.unread_bundle, is_by_system=is_by_system)
-    return _minded(taken.step, network), replace(gone, is_by_issuer=is_by_issuer)
+    is_lacking = taken.step.is_end and bool(network.ca_bundle) and not gone.unread_bundle
+    has_own_roots = is_lacking and 0 < len({*authorities(network.ca_bundle)}) < _MANY
+    return _minded(taken.step, network), replace(gone, is_by_issuer=is_by_issuer, has_own_roots=has_own_roots)
+
+
+_MANY = 50
+"""Authorities: a file with so many is a copy of those that everybody trusts, as conda names one; Mozilla's are 140."""
 
 
 def _tries(connect: Connect, place: Place, url: str, network: Network) -> Iterator[_Try]:
