@@ -491,6 +491,13 @@ def test_a_certificate_that_nobody_vouches_for_ends_it(addressed: Session, site:
     assert site.asked == []
 
 
+def test_a_file_of_certificates_at_home_vouches_for_it(addressed: Session, site: Site) -> None:
+    (addressed.places.home / "ca.pem").write_bytes(site.roots.read_bytes())
+    _own(addressed, _pinned(site, site.body) + '\n[profiles.team.network]\nca_bundle = "~/ca.pem"\n')
+    trusting.plan(replace(addressed, places=replace(addressed.places, environ={})), None, None)
+    assert len(site.asked) == 1
+
+
 def test_an_address_that_cannot_be_reached_is_no_gateway(addressed: Session, site: Site) -> None:
     _own(addressed, _pinned(site, site.body).replace(site.url, "https://127.0.0.1:9/toolsync.toml"))
     with pytest.raises(ProfileError, match="cannot be fetched: nothing listens") as caught:

@@ -78,6 +78,11 @@ def candidates(spec: str | Sequence[str], places: Places) -> tuple[Path, ...]:
     )
 
 
+def at_home(path: str, home: Path) -> str:
+    """A path that a profile names, without `~`, which only shells know."""
+    return str(home / path[2:]) if path[:2] in ("~/", "~\\") else path
+
+
 def _expanded(text: str, places: Places) -> str | None:
     """The text with its variables filled, once: what is filled in is a path already; None if one is not set."""
     if any(_filled(match, places) is None for match in _VARIABLE.finditer(text)):

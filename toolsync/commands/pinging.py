@@ -13,6 +13,7 @@ from toolsync.causes import Language, language
 from toolsync.commands.describe import skipped_message
 from toolsync.commands.helper_check import open_references
 from toolsync.masking import Secret
+from toolsync.paths import at_home
 from toolsync.planning.headers import header_value
 from toolsync.planning.plans import Plan, ToolPlan, Wish, plan_ping
 from toolsync.profile import Profile
@@ -217,7 +218,14 @@ def network_of(session: Session, profile: Profile, url: str) -> Network:
     """Proxy and trust as the profile says, and where it is silent the environment; its patience, if it has less."""
     from toolsync.probe import Network
 
-    return patient(Network.of(profile.network, session.places.environ, url), profile.request)
+    table = network_table(session, profile.network)
+    return patient(Network.of(table, session.places.environ, url), profile.request)
+
+
+def network_table(session: Session, table: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a profile says of the network, with its file of certificates as we can open it."""
+    bundle = table.get("ca_bundle")
+    return {**table, "ca_bundle": at_home(bundle, session.places.home)} if isinstance(bundle, str) else table
 
 
 def patient(network: Network, request: Mapping[str, Any]) -> Network:

@@ -22,6 +22,7 @@ from toolsync.document import KeyPath, Value
 from toolsync.errors import UsageError
 from toolsync.facts import Fact, Facts, facts
 from toolsync.overlay import ABSENT, TABLE, Edit, edits
+from toolsync.paths import at_home
 from toolsync.planning.delivery import delivery
 from toolsync.planning.headers import with_headers
 from toolsync.profile import Profile, for_tool
@@ -119,7 +120,7 @@ def _facts(session: Session, profile: Profile, key: str) -> Facts:
     given = facts(profile, key_variable=gateway.key_variable if gateway else None)
     bundle = given.get("ca_bundle")
     if bundle is not None:
-        given = {**given, "ca_bundle": replace(bundle, value=_path(session, str(bundle.value)))}
+        given = {**given, "ca_bundle": replace(bundle, value=at_home(str(bundle.value), session.places.home))}
     return {**given, **{name: Fact(name, key, "the key") for name in ("key_plaintext", "key_ref")}}
 
 
@@ -136,11 +137,6 @@ def _by_its_own_way(session: Session, profile: Profile, tool: Tool) -> Facts:
 
 def _without_key(given: Facts) -> Facts:
     return {name: fact for name, fact in given.items() if name not in ("key_plaintext", "key_ref")}
-
-
-def _path(session: Session, text: str) -> str:
-    """A path without `~`, which only shells know."""
-    return str(session.places.home / text[2:]) if text[:2] in ("~/", "~\\") else text
 
 
 def _mounted(tool: Tool, mount: tuple[str, KeyPath], given: Facts) -> Iterator[Variable]:

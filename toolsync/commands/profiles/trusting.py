@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from toolsync import directory, disk, own_file
+from toolsync.commands.pinging import network_table
 from toolsync.commands.profiles.file import ProfileFile, existing, saved
 from toolsync.commands.profiles.verbs import doubts
 from toolsync.document import KeyPath, Value
@@ -193,7 +194,8 @@ def _fetched(session: Session, user: _User, source: Source, pinned: str) -> byte
 
 
 def _asked(session: Session, source: Source, user: _User) -> Response:
-    network = Network.of(user.own.get("network", {}), session.places.environ, source.place)
+    table = network_table(session, user.own.get("network", {}))
+    network = Network.of(table, session.places.environ, source.place)
     try:
         return send("GET", source.place, None, {}, network)
     except Exception as error:  # every exception is a result, as for a ping
