@@ -11,6 +11,7 @@ from toolsync.doctor.checks.saying import values
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Finding, Fix
 from toolsync.doctor.probed import Probed
+from toolsync.doctor.vouching import vouched
 from toolsync.sentence import say
 from toolsync.tool import Connection
 from toolsync.tool.model import Setting
@@ -19,13 +20,17 @@ from toolsync.tool.model import Setting
 def unrooted(look: Look, probed: Probed | None) -> Iterator[Finding]:
     """That the program takes the server for an unknown one, where our own requests do not.
 
-    A company's root that stands in the system's store, as its administrators put it there, is read by most programs.
+    A company's root that stands in the system's store, as its administrators put it there, is read by most programs;
+    a file that the profile names, by those that were told of it.
 
     Args:
         look: the program.
         probed: what asking came to; None where nobody was asked.
     """
-    if probed is None or not probed.way.is_by_system or look.effective.network.unchecked:
+    if probed is None or look.effective.network.unchecked:
+        return
+    yield from vouched(look, probed)
+    if not probed.way.is_by_system:
         return
     issuer = probed.way.certificate.issuer if probed.way.certificate is not None else ""
     variable = _instead(look)
