@@ -339,7 +339,7 @@ def test_no_key_goes_to_one_for_whom_only_a_project_vouches(
     row = case(ok(message()), MESSAGES, listener=_ENCRYPTED, base_url="https://{main}")
     filled = {name: text.replace("{PROJECT}", str(tmp_path / "project")) for name, text in env.items()}
     row["environment"]["env"] = {"SSL_CERT_FILE": "", **filled}
-    own = {"ANTHROPIC_BASE_URL": "https://{main}", "ANTHROPIC_AUTH_TOKEN": KEY}
+    own = {"ANTHROPIC_BASE_URL": "https://{main}", "ANTHROPIC_AUTH_TOKEN": KEY, "ANTHROPIC_MODEL": "m"}
     row["environment"]["files"] = [
         {"path": "{HOME}/.claude/settings.json", "text": json.dumps({"env": own})},
         {"path": "{PROJECT}/.claude/settings.json", "text": json.dumps({"env": theirs})},
@@ -373,6 +373,32 @@ def test_a_projects_file_that_says_what_the_users_own_says_has_no_say(
     home.write({".claude/settings.json": json.dumps(own), "project/.claude/settings.json": json.dumps(theirs)})
     look = home.look("claude-code")
     assert (bool(request_of(look).credentials), (kept(look, None) or ("",))[0]) == (is_sent, reason)
+
+
+_LOCAL = "http://localhost:11434"
+OPEN: dict[str, tuple[dict[str, str], str, bool]] = {  # the user's variables, the project's file, whether it is asked
+    "no key": ({}, "", True),
+    "a dummy": ({"ANTHROPIC_AUTH_TOKEN": "ollama"}, "", True),
+    "a key": ({"ANTHROPIC_AUTH_TOKEN": KEY}, "", False),
+    "a dummy and a key": ({"ANTHROPIC_AUTH_TOKEN": "ollama", "ANTHROPIC_API_KEY": KEY}, "", False),
+    "a dummy and a header": ({"ANTHROPIC_AUTH_TOKEN": "ollama", "ANTHROPIC_CUSTOM_HEADERS": "X-Team: red"}, "", False),
+    "a name in the address": ({"ANTHROPIC_BASE_URL": "http://me:pass@localhost:11434"}, "", False),
+    "a project's address": ({}, "http://elsewhere.example", False),
+}
+
+
+@pytest.mark.parametrize(("own", "theirs", "is_asked"), OPEN.values(), ids=OPEN)
+def test_a_server_of_no_profile_is_asked_where_there_is_nothing_to_hold_back(
+    tmp_path: Path, own: Mapping[str, str], theirs: str, *, is_asked: bool
+) -> None:
+    home = Home(tmp_path, profile=None)
+    home.write({".claude/settings.json": json.dumps({"env": {"ANTHROPIC_BASE_URL": _LOCAL, **own}})})
+    if theirs:
+        home.write({"project/.claude/settings.json": json.dumps({"env": {"ANTHROPIC_BASE_URL": theirs}})})
+    asked = request_of(home.look("claude-code"))
+    sent = {key.reveal() for key in asked.credentials.values()}
+    assert (asked.is_trusted, sent - {"ollama"}) == (is_asked, set())
+    assert is_asked or not (sent or asked.headers or asked.query)
 
 
 _GONE = {"status": 404, "headers": JSON, "json": {"error": "no"}}

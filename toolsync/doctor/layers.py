@@ -129,8 +129,11 @@ def seen(session: Session, tool: Tool, files: Mapping[str, Path | None]) -> tupl
 
 
 def _judged(one: Seen, check: Callable[[Value], str | None] | None) -> Seen:
-    """The layer, refused where its tool does not take what it says; an empty one holds nothing that could be."""
-    if one.state != "read" or one.document is None or check is None or not one.document.data:
+    """The layer, refused where its tool does not take what it says; an empty one holds nothing that could be.
+
+    With what `wants` asks for missing, a tool does not start at all: that is said by itself, and what it reads too.
+    """
+    if one.state != "read" or one.document is None or check is None or one.layer.wants or not one.document.data:
         return one
     breach = check(one.document.data)
     return replace(one, state="refused", breach=breach) if breach else one

@@ -58,6 +58,7 @@ def request(
         environment=environment,
         at_start=tuple(table.get("at_start", ())),
         runs=runs,
+        needs_key=table.get("needs_key", False),
         falls_back=table.get("falls_back", False),
         trims=_trimming(tool, table.get("trims", False), readers),
         tolerates_key=tolerates.get("key", ""),

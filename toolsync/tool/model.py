@@ -143,6 +143,7 @@ class Request:
         environment: the tables of its settings whose entries it puts into its own environment.
         at_start: variables that count only where they are set before it starts, not in those tables.
         runs: the places whose value is a command that it runs for the answer.
+        needs_key: whether it asks nobody without a key, though a server may want none.
         falls_back: whether it goes on to the next address of a name where one refuses.
         trims: the readers that leave out white space around a key and an address.
         tolerates_key: white space at a key's end that gets lost on the way.
@@ -161,6 +162,7 @@ class Request:
     environment: tuple[str, ...] = ()
     at_start: tuple[str, ...] = ()
     runs: tuple[str, ...] = ()
+    needs_key: bool = False
     falls_back: bool = False
     trims: tuple[str, ...] = ()
     tolerates_key: str = ""

@@ -21,6 +21,7 @@ from toolsync.doctor.roots import unrooted
 from toolsync.doctor.steering import unasked
 from toolsync.doctor.stranded import stranded
 from toolsync.doctor.unasked import is_unset
+from toolsync.doctor.untried import untried
 from toolsync.doctor.world import World
 from toolsync.errors import ProfileError
 from toolsync.planning.fitting import remembered_tools
@@ -122,7 +123,8 @@ def _told(look: Look, found: Sequence[Finding], asked: Probes, options: Options)
         return replace(one, state="inconclusive") if one.state == "healthy" else one
     probed = asked.of(look.effective) if not is_blocked(found) else None
     later = _later(look, found)
-    told = [one for one in (*found, *unrooted(look, probed), *stranded(look, probed)) if one not in later]
+    shown = (*unrooted(look, probed), *stranded(look, probed), *untried(look, probed))
+    told = [one for one in (*found, *shown) if one not in later]
     one = diagnosis(look.effective, told, probed)
     return replace(one, remarks=(*one.remarks, *later))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from toolsync.doctor.astray import owner
 from toolsync.doctor.diagnosis import is_blocked
@@ -14,6 +15,7 @@ from toolsync.doctor.probed import Probed
 from toolsync.doctor.steering import by_project, is_profiles, own_bundle, unasked
 from toolsync.doctor.unasked import is_unset
 from toolsync.masking import Secret
+from toolsync.secret.dummy import is_dummy
 from toolsync.value import frozen
 
 if TYPE_CHECKING:
@@ -99,7 +101,7 @@ def request_of(look: Look) -> Request:
     is_steered = by_project(look) is not None
     is_users = not look.is_steered("base_url") and not is_steered
     is_own = is_profiles(look) and not is_steered
-    is_trusted = is_known and is_own
+    is_trusted = (is_known and is_own) or (is_users and _has_no_secret(effective))
     headers = {
         name: value
         for name, value in effective.headers.items()
@@ -121,6 +123,16 @@ def request_of(look: Look) -> Request:
         is_trusted=is_trusted,
         is_users=is_users,
     )
+
+
+def _has_no_secret(effective: Effective) -> bool:
+    """Whether nothing goes out that might be somebody's key, as from a local server's tools: asking is safe then.
+
+    Not every secret looks like one, so that a header, a parameter or a name in the address counts for one.
+    """
+    keys = [one.value for one in effective.credentials]
+    is_bare = not effective.headers and not effective.query and "@" not in urlsplit(effective.url).netloc
+    return is_bare and all(key is not None and is_dummy(key.reveal()) for key in keys)
 
 
 def _may_send(look: Look, one: Credential) -> bool:

@@ -39,7 +39,8 @@ def presence(look: Look) -> Iterator[Finding]:
     evidence: list[Text] = [say("no_credential", url=address(effective.url))] if effective.url else []
     evidence += [say("finds_no_key", called=look.called), *unbound]
     cause = "key_not_sent" if unbound else "key_missing"
-    yield Finding(cause, "likely", tuple(evidence), values(look))
+    certainty: Certainty = "sure" if look.tool.request.needs_key else "likely"
+    yield Finding(cause, certainty, tuple(evidence), values(look))
 
 
 def _empty(look: Look, question: str) -> Iterator[str]:

@@ -74,7 +74,7 @@ def address(url: str) -> Text:
     try:
         parts = urlsplit(url.strip())
         if parts.username or parts.password or parts.query:
-            return text(f"{parts.scheme}://{parts.hostname or ''}{parts.path}")
+            return text(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}")
     except ValueError:
         return say("unreadable_address")
     return text(url.strip())
