@@ -1,4 +1,4 @@
-"""What a program does by itself, and the gateway's answer says nothing of: its maker's model, no request without a key."""
+"""What a program does by itself, of which the gateway says nothing: its maker's model, no request without a key."""
 
 from __future__ import annotations
 
