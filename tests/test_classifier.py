@@ -20,14 +20,14 @@ from toolsync.address import PATHS
 from toolsync.causes import Certainty
 from toolsync.masking import Secret, printable
 from toolsync.probe.body import events, levels, own_words
-from toolsync.probe.classifier import Asked, Reading, read, rows
+from toolsync.probe.classifier import Asked, Reading, read, rows, spoken
 from toolsync.probe.response import Response
 from toolsync.probe.row import TESTS, Row, stage
 
 parser: Any = import_module("re._parser")
 """What the standard library itself makes of an expression."""
 
-ALL = (*stage("families"), *rows())
+ALL = (*stage("families"), *stage("clients"), *rows())
 SLUGS = {cause.slug for cause in causes.every()}
 REGEXES = ("message", "page", "page_without", "path", "param", "code_like")
 
@@ -80,6 +80,35 @@ def test_every_family_is_seen_in_the_corpus(pytestconfig: pytest.Config) -> None
         pytest.skip("another corpus need not know every family")
     seen = {_read(row).family for row in corpus_rows(pytestconfig, "answers")}
     assert {row.means for row in stage("families")} - seen == set()
+
+
+BY_TOOLS = {
+    "SSL certificate verification failed. Check your proxy or corporate SSL certificates": "tls_untrusted_ca",
+    "Self-signed certificate detected. Check your proxy or corporate SSL certificates": "tls_untrusted_ca",
+    "unable to get local issuer certificate": "tls_untrusted_ca",
+    "unable to get issuer certificate": "tls_untrusted_ca",
+    "unable to verify the first certificate": "tls_untrusted_ca",
+    "Unable to connect to API (UNABLE_TO_GET_ISSUER_CERT_LOCALLY)": "tls_untrusted_ca",
+    "invalid peer certificate: UnknownIssuer": "tls_untrusted_ca",
+    "SSL certificate has expired": "tls_expired",
+    "SSL certificate hostname mismatch": "tls_hostname_mismatch",
+    "Hostname/IP does not match certificate's altnames: IP: 127.0.0.1": "tls_hostname_mismatch",
+    "SSL certificate is not yet valid": "clock_skew",
+    "API Error: 401 Incorrect API key provided": "key_invalid",
+    'API Error: 404 {"error":{"code":"model_not_found","message":"no"}}': "model_not_found",
+    "Connection error.": "",
+    "Reconnecting... waiting for network": "",
+    "": "",
+}
+
+
+@pytest.mark.parametrize(("words", "cause"), BY_TOOLS.items())
+def test_what_tools_say_themselves(words: str, cause: str) -> None:
+    assert spoken(words).cause == cause
+
+
+def test_every_row_of_what_tools_say_is_seen() -> None:
+    assert {row.name for row in stage("clients")} - {spoken(words).by for words in BY_TOOLS} == set()
 
 
 # The rows.

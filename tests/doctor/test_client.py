@@ -6,9 +6,9 @@ import json
 import os
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import psutil
 import pytest
@@ -17,13 +17,14 @@ from jsonschema import Draft202012Validator
 
 from tests.conftest import limited_from
 from tests.doctor.cases import Diagnosed, Stage, realised, run
+from tests.doctor.test_connection import OLDER, claude
 from tests.doctor.test_doctor_cases import leaks
 from tests.doctor.test_well import KEY, Data, case, chat, ok
 from toolsync import registry
 from toolsync.commands.schema import schema
 from toolsync.doctor.client import QUESTION, Ended, Outcome, asked, command_line, program, read
-from toolsync.doctor.model import Credential, Diagnosis, Effective, State, Where
-from toolsync.doctor.proof import Probe, Verdict, state, verdict
+from toolsync.doctor.model import Credential, Diagnosis, Effective, Finding, State, Where
+from toolsync.doctor.proof import Probe, Verdict, foretold, state, verdict
 from toolsync.errors import TemplateError
 from toolsync.masking import Secret
 from toolsync.probe.network import Network
@@ -366,15 +367,56 @@ def test_both_well_is_proven_by_one_run(tmp_path: Path) -> None:
 
 def test_what_the_tool_says_against_the_probe_is_a_problem_with_candidates(tmp_path: Path) -> None:
     with realised(tmp_path, case(ok(chat()))) as stage:
-        _with_client(stage, SAYS_NO)
+        _with_client(stage, SAYS_NO.replace("wrong key", "out of luck"))
         code, tool = _doctor(stage, "--client")
         _, out, _ = run(stage, "doctor", "demo", "--client")
     told = tool["client"]
     assert (code, tool["state"], tool["findings"]) == (1, "problem", [])
     assert (told["verdict"], told["status"]) == ("differs", 401)
-    assert told["says"] == "the probe gets 200, and demo itself fails: 401: API Error: 401 wrong key"
+    assert told["says"] == "the probe gets 200, and demo itself fails: 401: API Error: 401 out of luck"
     assert any("toolsync doctor demo --deep" in line for line in told["candidates"])
     assert "✗ Demo Tool: the tool itself fails\n    the probe gets 200, and demo itself fails: 401" in out
+
+
+SAYS = 'echo \'{"type":"result","result":"%s"}\'; exit 1'
+UNVERIFIED = "Unable to connect to API: SSL certificate verification failed. Check your proxy"
+BY_ITSELF: Mapping[str, tuple[str, str]] = {
+    "the certificate": (
+        UNVERIFIED,
+        "the certificate's issuer is not trusted here (tls_untrusted_ca), by its own words: Get the root certificate ",
+    ),
+    "the key, with which the probe is answered": (
+        "API Error: 401 wrong key",
+        "the gateway does not know this key (key_invalid), by its own words: `toolsync explain key_invalid` says more",
+    ),
+    "another model": (
+        "API Error: 404 The model `small-one` does not exist",
+        "the gateway has no such model (model_not_found), by its own words: ",
+    ),
+}
+
+
+@pytest.mark.parametrize(("words", "expected"), BY_ITSELF.values(), ids=BY_ITSELF)
+def test_what_the_tool_itself_says_comes_before_what_might_be(tmp_path: Path, words: str, expected: str) -> None:
+    with realised(tmp_path, case(ok(chat()))) as stage:
+        _with_client(stage, SAYS % words)
+        _, tool = _doctor(stage, "--client")
+    first, *others = tool["client"]["candidates"]
+    assert (tool["client"]["verdict"], first[: len(expected)]) == ("differs", expected)
+    assert not any("--deep" in line for line in others)
+
+
+def test_what_was_found_and_the_tool_says_too_is_foretold(tmp_path: Path) -> None:
+    look = claude(tmp_path, OLDER, "https://gw.example", {})
+    found = Diagnosis(look.effective, "problem", (Finding("tls_untrusted_ca"),))
+    outcomes = (Outcome(state, 1.0, words, 1) for state, words in SPOKEN)
+    assert [foretold(look, found, outcome) for outcome in outcomes] == ["tls_untrusted_ca", "", "", ""]
+
+
+SPOKEN: Sequence[tuple[Literal["answered", "refused"], str]] = [
+    *(("refused", UNVERIFIED), ("answered", UNVERIFIED)),
+    *(("refused", "certificate has expired"), ("refused", "Connection error.")),
+]
 
 
 def test_both_fail_alike(tmp_path: Path) -> None:

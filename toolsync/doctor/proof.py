@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from typing import Literal
+from urllib.parse import urlsplit
 
 from toolsync.causes import named
+from toolsync.doctor.checks.saying import values
 from toolsync.doctor.client import Outcome
 from toolsync.doctor.diagnosis import BLOCKING
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Diagnosis, State
 from toolsync.doctor.probed import Probed
-from toolsync.sentence import Text, say
+from toolsync.sentence import Text, remedied, say, titled
 from toolsync.value import frozen
 
 Verdict = Literal["proven", "same", "differs", "open"]
@@ -95,6 +97,19 @@ def blocked(one: Diagnosis) -> str:
     return next((each.cause for each in one.findings if each.cause in BLOCKING and each.certainty == "sure"), "")
 
 
+def foretold(look: Look, one: Diagnosis, outcome: Outcome) -> str:
+    """The cause of a finding of which the tool itself speaks; "" where it speaks of none."""
+    cause = _told(look, outcome) if outcome.state != "answered" else ""
+    return cause if cause in {each.cause for each in one.findings} else ""
+
+
+def _told(look: Look, outcome: Outcome) -> str:
+    """What it is by the tool's own words; "" where they are none that are known."""
+    from toolsync.probe.classifier import Asked, spoken
+
+    return spoken(outcome.words, Asked(look.effective.url, model=look.effective.model)).cause
+
+
 def state(one: Diagnosis, outcome: Outcome | None, told: Verdict | None) -> State:
     """How it stands with the program, now that it was asked itself."""
     if outcome is None:
@@ -161,7 +176,26 @@ def candidates(look: Look, one: Diagnosis, outcome: Outcome, seen: Probe) -> Ite
         yield say("client_own_login")
     if works:
         return
+    told = _by_words(look, outcome)
+    if told is not None:
+        yield told
     stale = [each for each in one.findings if each.cause in _STALE]
     yield from (line for each in stale for line in each.evidence)
-    yield say("client_own_request", tool=look.tool.name)
+    if told is None:
+        yield say("client_own_request", tool=look.tool.name)
     yield say("client_out_of_sight")
+
+
+def _by_words(look: Look, outcome: Outcome) -> Text | None:
+    """What the tool itself says that it is; None where it says nothing that is known.
+
+    Of what the gateway answered the probe otherwise, people are only told: what mends it there may be right already.
+    """
+    cause = _told(look, outcome)
+    if not cause:
+        return None
+    if named(cause).group != "way":
+        return say("client_says", title=titled(cause), cause=cause)
+    host = urlsplit(look.effective.url).netloc
+    remedy = remedied(cause, **values(look, host=host, address=look.effective.base_url))
+    return say("client_says_so", title=titled(cause), cause=cause, remedy=remedy)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -60,6 +61,24 @@ _OF_KEYS = frozenset(
         *("key_or_endpoint", "key_placeholder_value", "key_not_a_key", "key_whitespace"),
     }
 )
+
+
+def spoken(words: str, asked: Asked | None = None) -> Reading:
+    """What a tool's own words mean, as it hands on a gateway's or speaks of the way there; no cause where none of ours.
+
+    Args:
+        words: why it has no answer, by what it says.
+        asked: what it asked for.
+    """
+    whole = Sight(Response(0, {}, json.dumps({"error": {"message": words}}).encode(), 0), asked or Asked())
+    each = ((row, sight) for sight in whole.inward() for name in _OF_WORDS for row, sight in _fitting(name, sight))
+    row, sight = next(each, (None, whole))
+    if row is None:
+        return Reading("", certainty="open")
+    return Reading(row.means, sight.family, words, row.certainty, row.name, row.also)
+
+
+_OF_WORDS = ("clients", "codes", "words")
 
 
 def rows() -> tuple[Row, ...]:

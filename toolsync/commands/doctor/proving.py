@@ -143,8 +143,9 @@ def _asked(look: Look, one: Diagnosis, probed: Probed | None, row: Client, file:
     if outcome.state == "unstartable":
         says = say("client_unstartable", program=row.command[0], reason=outcome.words)
         return Proof("problem", says, "unstartable", file, command, outcome, "open")
-    seen, cause = proof.probe(probed), proof.blocked(one)
-    told = proof.verdict(outcome, seen, is_blocked=bool(cause))
+    seen, foretold = proof.probe(probed), proof.foretold(look, one, outcome)
+    cause = foretold or proof.blocked(one)
+    told: Verdict = "same" if foretold else proof.verdict(outcome, seen, is_blocked=bool(cause))
     is_open = told in ("differs", "open")
     return Proof(
         state=proof.state(one, outcome, told),
