@@ -117,7 +117,13 @@ ROWS: dict[str, Row] = {
         [of_model("config_shadowed")], answered(), "healthy", ["config_shadowed"]
     ),
     "another model wins, and nobody was asked": Row(
-        [of_model("config_shadowed")], None, "problem", ["config_shadowed"]
+        [of_model("config_shadowed")], None, "healthy", ["config_shadowed"]
+    ),
+    "another model wins, and nobody was asked, for the key is none": Row(
+        [of_model("config_shadowed"), of_key("key_env_empty")], None, "problem", ["key_env_empty", "config_shadowed"]
+    ),
+    "another address wins, and nobody was asked": Row(
+        [replace(found("config_shadowed"), question="base_url")], None, "problem", ["config_shadowed"]
     ),
     "another model wins, and nobody can tell": Row(
         [of_model("config_shadowed")], answered("", "open"), "problem", ["config_shadowed"]

@@ -70,10 +70,10 @@ def _diagnosis(effective: Effective, offline: Sequence[Finding], probed: Probed 
 
 
 def _of_choice(finding: Finding, probed: Probed | None) -> Finding:
-    """Another model than the profile's, for a project or a shell: with it, the tool is answered."""
-    is_answered = probed is not None and probed.inquiry is not None
+    """Another model than the profile's, for a project or a shell: with it, the tool is answered, or nobody asked."""
+    may_be_served = probed is None or probed.inquiry is not None
     is_choice = (finding.cause, finding.question) == ("config_shadowed", "model")
-    return replace(finding, weight="info") if is_choice and is_answered else finding
+    return replace(finding, weight="info") if is_choice and may_be_served else finding
 
 
 def _is_of_process(finding: Finding) -> bool:
