@@ -11,6 +11,7 @@ from tests.acceptance.machine import Machine
 from tests.check.planted import HEADER, REPLACED
 from tests.conftest import needs
 from tests.gitguard.conftest import home
+from toolsync.commands.leaks import exposing
 from toolsync.masking import Secret
 from toolsync.secret.vault import MemoryVault
 
@@ -29,3 +30,9 @@ def furnished(machine: Machine) -> Machine:
     machine.vault.set("team", Secret(HEADER))
     machine.vault.set("work@former-1", Secret(REPLACED))
     return machine
+
+
+@pytest.fixture
+def open_folders(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everybody may pass the folders above the home, as pytest's own never let them."""
+    monkeypatch.setattr(exposing, "_reachable", lambda _path, who: who)

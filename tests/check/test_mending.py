@@ -13,7 +13,7 @@ import pytest
 from tests.acceptance.machine import KEY, Machine
 from tests.gitguard.conftest import Home
 from tests.keys import invented
-from toolsync.commands.leaks import exposing, mending
+from toolsync.commands.leaks import mending
 from toolsync.masking import Secret
 from toolsync.secret.vault import MemoryVault
 
@@ -24,12 +24,6 @@ SETTINGS = {"env": {"ANTHROPIC_AUTH_TOKEN": KEY, "ANTHROPIC_BASE_URL": "https://
 def bare(furnished: Machine) -> None:
     """A profile without a secret header: with one, no tool can do without a copy of that."""
     furnished.profile()
-
-
-@pytest.fixture
-def open_folders(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Everybody may pass the folders above the home, as pytest's own never let them."""
-    monkeypatch.setattr(exposing, "_reachable", lambda _path, who: who)
 
 
 def _found(machine: Machine) -> dict[str, list[str]]:

@@ -86,6 +86,8 @@ class Reader:
         expect: the answers that ours must give.
         merge: questions whose answers are tables, which it puts together of all its layers, key by key.
         newer_than: the program of which it is another version, spoken of only where it finds otherwise; "" for none.
+        known: the answers with which the questions behind it are what the template says, by question; with another one,
+            whom it asks, and how, is not examined.
     """
 
     name: str
@@ -94,6 +96,7 @@ class Reader:
     expect: Mapping[str, str] = field(default_factory=dict)
     merge: tuple[str, ...] = ()
     newer_than: str = ""
+    known: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @frozen
@@ -114,6 +117,7 @@ class Layer:
         needs: slots, one of which the layers below must answer, else the tool takes nothing of this one; `<project>`
             and `<repository>` stand for these folders.
         is_unmet: whether it is known that they do not, on this machine.
+        is_login: whether the tool itself keeps there what a login gave it, and nothing else.
     """
 
     name: str
@@ -128,6 +132,7 @@ class Layer:
     wants: tuple[Slot, ...] = ()
     needs: tuple[Slot, ...] = ()
     is_unmet: bool = False
+    is_login: bool = False
 
 
 @frozen

@@ -76,7 +76,8 @@ def _layer(tool: str, row: Mapping[str, Any], files: Sequence[FileRow]) -> Layer
             text = f"{tool}/tool.toml: layer '{name}': '{path}' has a `*` before its last part"
             raise TemplateError(text, hint="A layer is one file, or the files of one folder: `settings.d/*.json`.")
     format = row.get("format") or documents.format_of(alternatives[-1])
-    return Layer(name, "file", alternatives, "", format, at, ignores, is_managed, refuses, wants, needs)
+    own = Layer(name, "file", alternatives, "", format, at, ignores, is_managed, refuses, wants, needs)
+    return replace(own, is_login=row.get("login", False))
 
 
 def _reader(tool: str, name: str, table: Mapping[str, Any], read: Mapping[str, Reader]) -> Reader:
@@ -87,14 +88,15 @@ def _reader(tool: str, name: str, table: Mapping[str, Any], read: Mapping[str, R
         raise TemplateError(f"{tool}/tool.toml: trace.{name}: no program '{newer_than}' of its own stands above it")
     questions = dict(older.questions)
     for question, slots in table.items():
-        if question not in ("agree", "expect", "merge", "newer_than"):
+        if question not in ("agree", "expect", "known", "merge", "newer_than"):
             questions[question] = tuple(_slot(tool, question, text, known=questions) for text in slots)
     agree, expect = tuple(table.get("agree", older.agree)), dict(table.get("expect", older.expect))
     merge = tuple(table.get("merge", older.merge))
-    for question in (*agree, *expect, *merge):
+    known = {question: tuple(texts) for question, texts in table.get("known", older.known).items()}
+    for question in (*agree, *expect, *merge, *known):
         if question not in questions:
             raise TemplateError(f"{tool}/tool.toml: trace speaks of '{question}', which it does not ask")
-    return Reader(name, questions, agree, expect, merge, newer_than)
+    return Reader(name, questions, agree, expect, merge, newer_than, known)
 
 
 def _slot(tool: str, question: str, text: str, *, known: Container[str]) -> Slot:

@@ -62,7 +62,7 @@ def _removal(one: Finding) -> tuple[str, ...]:
 def _by_kind(session: Session, one: Finding, fixes: Collection[str]) -> str:
     if one.kind == "tool" and "apply" in fixes and is_kept(one.secret):
         return "`toolsync check --fix` lets the tool get the key another way where it can, and shuts the file."
-    if one.kind == "tool" and not session.config.exists():
+    if one.kind == "tool" and one.is_used and not session.config.exists():
         return "With a profile for its gateway (`toolsync init`), `toolsync check --fix` moves it into the keyring."
     if one.kind == "tool" and is_kept(one.secret):
         return "Nothing that toolsync set reads it there: take it out, if you know of nothing else that does."

@@ -7,18 +7,19 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from toolsync import disk, gitguard
+from toolsync import disk, gitguard, registry
 from toolsync.commands.keys.stored import references
 from toolsync.commands.leaks.finding import NAME, Finding, Unseen, open_to
 from toolsync.commands.leaks.looking import Looking
 from toolsync.commands.leaks.sought import Sought
+from toolsync.commands.leaks.suspects import places_of
 from toolsync.errors import FileError, ProfileError
 from toolsync.planning.stores import Address
 from toolsync.session import Session
 
 
 def expose(session: Session, looking: Looking) -> None:
-    """Say of each finding who else can have it, and whether its owner agreed."""
+    """Say of each finding who else can have it, whether its owner agreed, and whether a tool takes it from there."""
     findings = looking.findings
     reals = {one.file: real for one in findings if not is_past(one) and (real := real_path(one.file))}
     places = session.places
@@ -29,7 +30,8 @@ def expose(session: Session, looking: Looking) -> None:
         looking.unseen.append(Unseen("what git and chezmoi do with the files", error.message, matters=True))
         verdicts = ()
     found = {verdict.file: verdict for verdict in verdicts}
-    agreed = _agreed(session, looking.sought)
+    agreed, kept = _agreed(session, looking.sought), _kept(session)
+    used = {(real_path(one.file), one.name) for one in looking.sought.literals if one.is_chosen and not one.is_login}
     for one in findings:
         if is_past(one):
             one.exposed.append("tracked" if one.inside == "index" else "history")
@@ -41,8 +43,9 @@ def expose(session: Session, looking: Looking) -> None:
         if verdict is not None and verdict.state in _IN_GIT:
             one.exposed.append(_IN_GIT[verdict.state])
             one.tree = verdict.tree
+        one.is_used = (real, one.secret) in used
         part = agreed.get((str(real), one.secret))
-        one.is_agreed = not one.exposed and part is not None and part in one.inside
+        one.is_agreed = not one.exposed and (real in kept or (part is not None and part in one.inside))
 
 
 _IN_GIT = {"tracked": "tracked", "exposed": "open", "copied": "copied"}
@@ -78,6 +81,13 @@ def _agreed(session: Session, wanted: Sought) -> dict[tuple[str, str], str]:
             path, part = _place(real)
             agreed |= {(path, str(reference)): part for _, reference in references(profile)}
     return agreed
+
+
+def _kept(session: Session) -> frozenset[Path | None]:
+    """The files in which tools themselves keep what a login gave them, whether they use it just now or not."""
+    layers = [layer for tool in registry.tools(session.config.parent).values() for layer in tool.layers]
+    paths = [path for layer in layers if layer.is_login for path in places_of(session, layer.path)]
+    return frozenset(map(real_path, paths)) - {None}
 
 
 def _place(remembered: str) -> tuple[str, str]:

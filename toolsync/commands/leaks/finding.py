@@ -53,6 +53,7 @@ class Finding:
         count: how often it stands there.
         exposed: who else can have it: `group`, `others`, `tracked`, `open`, `copied`, `history`.
         is_agreed: whether its owner agreed to just that.
+        is_used: whether a tool takes it from there, as it is set now.
         tree: the work tree of the repository that tracks it, if that is known.
         member: in which file, where it is an archive.
     """
@@ -66,6 +67,7 @@ class Finding:
     count: int = 0
     exposed: list[str] = field(default_factory=list)
     is_agreed: bool = False
+    is_used: bool = False
     tree: WorkTree | None = None
     member: str = ""
 

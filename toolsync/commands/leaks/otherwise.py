@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Mapping, Sequence
 
 from toolsync.commands import apply
@@ -78,22 +79,30 @@ def _applied(
             if _is_given_otherwise(apply.plan(session, _wish(profile, [tool]), options)):
                 good.append(tool)
         except ToolsyncError as error:
-            messages.append(Message("warning", f"{tool} keeps the key in clear: {error.message}", error.hint))
+            hint = _hint(profile, tool, error.hint)
+            messages.append(Message("warning", f"{tool} keeps the key in clear: {error.message}", hint))
     if not good:
         if moved is not None:
             del session.secrets[moved.reference]
         return None, messages
     planned = apply.plan(session, _wish(profile, good), options)
-    return planned, [*messages, *map(_left, planned.skipped)]
+    return planned, [*messages, *(_left(profile, one) for one in planned.skipped)]
 
 
-def _left(one: Skipped) -> Message:
+def _hint(profile: str, tool: str, hint: str) -> str:
+    """What `apply` says of its own options, for somebody who runs another command."""
+    command = shlex.join(["toolsync", "apply", "--tool", tool, "--profile", profile, "--allow-plaintext"])
+    return hint.replace("`--allow-plaintext`", f"`{command}`")
+
+
+def _left(profile: str, one: Skipped) -> Message:
     """Why a tool gets its key no other way."""
     if one.holds_copy:
         return Message(
             "warning", f"{one.tool.title}: {one.reason}", "So it is taken out, and what stood there is given back."
         )
-    return Message("warning", f"{one.tool.title} keeps the key in clear: {one.reason}", one.hint)
+    hint = _hint(profile, one.tool.name, one.hint)
+    return Message("warning", f"{one.tool.title} keeps the key in clear: {one.reason}", hint)
 
 
 def _is_given_otherwise(planned: Plan) -> bool:

@@ -48,7 +48,9 @@ class Literal:
     @property
     def name(self) -> str:
         """What the secret is called."""
-        return f"the key of {self.called}" if self.is_chosen else f"a key of {self.called}, of another provider"
+        if self.is_chosen:
+            return f"the key of {self.called}"
+        return f"{'the login' if self.is_login else 'another key'} of {self.called}"
 
     @property
     def is_ours(self) -> bool:
@@ -66,6 +68,7 @@ def literals(session: Session) -> Iterator[Literal]:
     for tool in registry.tools(session.config.parent).values():
         for look in looks(world, tool):
             yield from _of(look)
+            yield from _outdone(look)
             # `apply` leaves them as they are; and where its settings can refer to no key, the tool itself keeps them
             is_kept = not tool.request.references and "command" not in tool.key
             for one in (one for other in _chosen_otherwise(look) for one in _of(other)):
@@ -96,6 +99,21 @@ def _of(look: Look) -> Iterator[Literal]:
         value, is_stated = header.value, header.question == "headers" and header.where.file
         if is_stated and isinstance(value, Secret) and not is_reference(value.reveal()):
             yield Literal(look.tool.name, look.called, Path(header.where.file), value, ())
+
+
+def _outdone(look: Look) -> Iterator[Literal]:
+    """Those that a layer above hides: our own settings over a login, a project's over the user's."""
+    used = {(one.file, one.key) for one in _of(look)}
+    for layer in look.layers:
+        for question, answer in look.slots_of(layer).items():
+            if question not in CREDENTIALS or not answer.value or not answer.file or answer.layer != layer.layer.name:
+                continue
+            if is_reference(answer.value) or command_path(look, answer) is not None:
+                continue
+            one = Literal(look.tool.name, look.called, Path(answer.file), Secret(answer.value.strip()), ())
+            if (one.file, one.key) not in used:
+                used.add((one.file, one.key))
+                yield replace(one, is_login=layer.layer.at.partition(".")[0] == "login", is_chosen=False)
 
 
 def _chosen_otherwise(look: Look) -> Iterator[Look]:

@@ -56,7 +56,10 @@ def suspects(session: Session, memory: Memory) -> Iterator[Suspects]:
         yield Suspects("tool", gone, _together(map(listed, _remembered(memory, gone))))
     yield Suspects("own", "", _own(session))
     for row in rows("places")["place"]:
-        files = [*_paths(session, row["files"]), *(startup.files(session.places) if row["kind"] == "startup" else ())]
+        files = [
+            *places_of(session, row["files"]),
+            *(startup.files(session.places) if row["kind"] == "startup" else ()),
+        ]
         yield Suspects(row["kind"], "", _together(map(listed, dict.fromkeys(files))))
         if row["kind"] in _COPIED:
             yield Suspects("backup", "", _together(_copies(files)))
@@ -68,9 +71,9 @@ def settings(session: Session, tool: Tool) -> Iterator[Path]:
     """Every file that one of the tool's layers is, or would be if a variable were not set."""
     given = _given(session, tool)
     for row in tool.files:
-        yield from _paths(session, given if row.each else row.path)
+        yield from places_of(session, given if row.each else row.path)
     for layer in (*tool.layers, *tool.unread):
-        yield from _paths(session, layer.path)
+        yield from places_of(session, layer.path)
 
 
 def _remembered(memory: Memory, tool: str) -> Iterator[Path]:
@@ -91,10 +94,10 @@ def _given(session: Session, tool: Tool) -> list[str]:
 
 
 def _left(session: Session, tool: Tool, which: str, kind: str) -> Suspects:
-    return Suspects(kind, tool.name, _together(map(listed, _paths(session, tool.leftovers.get(which, ())))))
+    return Suspects(kind, tool.name, _together(map(listed, places_of(session, tool.leftovers.get(which, ())))))
 
 
-def _paths(session: Session, specs: Sequence[str]) -> Iterator[Path]:
+def places_of(session: Session, specs: Sequence[str]) -> Iterator[Path]:
     """What the alternatives mean here, each; those whose variables are not set mean nothing."""
     for spec in specs:
         try:

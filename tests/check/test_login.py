@@ -1,0 +1,75 @@
+"""What a login left with a tool is where it is meant to be, whether the tool uses it just now or not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+import pytest
+
+from tests.acceptance.machine import ADDRESS, Machine
+from tests.keys import invented
+
+CREDENTIALS, STATE, AUTH = ".claude/.credentials.json", ".claude.json", ".codex/auth.json"
+TOKEN, REFRESH, CONSOLE = (f"sk-ant-{kind}-{invented(kind)}{'Zq7' * 9}" for kind in ("oat01", "ort01", "api03"))
+HEX = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"
+LOGINS: Mapping[str, tuple[str, str]] = {
+    "a subscription": (CREDENTIALS, json.dumps({"claudeAiOauth": {"accessToken": TOKEN, "refreshToken": REFRESH}})),
+    "a console": (STATE, json.dumps({"primaryApiKey": CONSOLE})),
+    "Codex' key": (AUTH, json.dumps({"OPENAI_API_KEY": HEX})),
+}
+
+
+@pytest.mark.usefixtures("open_folders")
+@pytest.mark.parametrize("is_applied", [False, True], ids=["", "applied"])
+@pytest.mark.parametrize(("file", "content"), LOGINS.values(), ids=LOGINS)
+def test_a_login_is_no_leak_until_others_can_read_it(
+    furnished: Machine, file: str, content: str, *, is_applied: bool
+) -> None:
+    path = furnished.write(file, content)
+    path.chmod(0o600)
+    if is_applied:
+        furnished.profile()
+        ran = furnished.toolsync("apply", "--yes", "--no-ping", "--tool", "claude-code", "--tool", "codex")
+        assert ran.code == 0, ran.err
+    ran = furnished.toolsync("check", "--json")
+    assert (ran.code, [one["agreed"] for one in ran.json["data"]["findings"] if not one["agreed"]]) == (0, [])
+    path.chmod(0o644)
+    assert furnished.toolsync("check").code == 1
+
+
+def test_a_copy_of_it_elsewhere_is_one(furnished: Machine) -> None:
+    furnished.write(AUTH, json.dumps({"OPENAI_API_KEY": HEX})).chmod(0o600)
+    furnished.write(".bashrc", f"export K={HEX}\n").chmod(0o600)
+    furnished.profile()
+    assert furnished.toolsync("apply", "--yes", "--no-ping", "--tool", "codex").code == 0
+    found = furnished.toolsync("check", "--json").json["data"]["findings"]
+    leaks = [
+        (one["file"].removeprefix(f"{furnished.home}/"), one["secret"]["name"]) for one in found if not one["agreed"]
+    ]
+    assert leaks == [("~/.bashrc", "the login of Codex CLI")]
+
+
+HIDING = {
+    "another key": {"env": {"ANTHROPIC_AUTH_TOKEN": invented("of-project")}},
+    "a command": {"apiKeyHelper": "pass show gateway"},
+}
+
+
+@pytest.mark.parametrize("theirs", HIDING.values(), ids=HIDING)
+def test_a_key_that_a_project_hides_is_found(furnished: Machine, theirs: Mapping[str, object]) -> None:
+    own = {"env": {"ANTHROPIC_BASE_URL": ADDRESS, "ANTHROPIC_AUTH_TOKEN": HEX}}
+    furnished.write(".claude/settings.json", json.dumps(own)).chmod(0o600)
+    furnished.write("project/.claude/settings.local.json", json.dumps(theirs)).chmod(0o600)
+    found = furnished.toolsync("check", "--json").json["data"]["findings"]
+    assert f"{furnished.home}/.claude/settings.json" in [one["file"] for one in found if not one["agreed"]]
+
+
+@pytest.mark.parametrize("is_chosen", [False, True], ids=["another provider's", "the provider's"])
+def test_a_profile_helps_with_what_a_tool_uses_alone(furnished: Machine, *, is_chosen: bool) -> None:
+    furnished.config.unlink()
+    chosen = 'model_provider = "x"\n' if is_chosen else ""
+    table = f'[model_providers.x]\nname = "x"\nbase_url = "{ADDRESS}"\nexperimental_bearer_token = "{HEX}"\n'
+    furnished.write(".codex/config.toml", chosen + table).chmod(0o600)
+    (one,) = furnished.toolsync("check", "--json").json["data"]["findings"]
+    assert ("toolsync init" in one["advice"]) == is_chosen
