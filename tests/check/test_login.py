@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
@@ -44,10 +45,8 @@ def test_a_copy_of_it_elsewhere_is_one(furnished: Machine) -> None:
     furnished.profile()
     assert furnished.toolsync("apply", "--yes", "--no-ping", "--tool", "codex").code == 0
     found = furnished.toolsync("check", "--json").json["data"]["findings"]
-    leaks = [
-        (one["file"].removeprefix(f"{furnished.home}/"), one["secret"]["name"]) for one in found if not one["agreed"]
-    ]
-    assert leaks == [("~/.bashrc", "the login of Codex CLI")]
+    leaks = [(Path(one["file"]).name, one["secret"]["name"]) for one in found if not one["agreed"]]
+    assert leaks == [(".bashrc", "the login of Codex CLI")]
 
 
 HIDING = {
@@ -73,3 +72,12 @@ def test_a_profile_helps_with_what_a_tool_uses_alone(furnished: Machine, *, is_c
     furnished.write(".codex/config.toml", chosen + table).chmod(0o600)
     (one,) = furnished.toolsync("check", "--json").json["data"]["findings"]
     assert ("toolsync init" in one["advice"]) == is_chosen
+
+
+@pytest.mark.parametrize("is_ours", [False, True], ids=["of its own", "the profile's"])
+def test_what_cline_uses_is_its_own_affair_but_for_our_gateways(furnished: Machine, *, is_ours: bool) -> None:
+    settings = {"provider": "openai-compatible", "apiKey": HEX, "baseUrl": ADDRESS if is_ours else "https://x.example"}
+    entry = {"settings": settings, "updatedAt": "2026-01-01T00:00:00.000Z", "tokenSource": "manual"}
+    stored = {"version": 1, "lastUsedProvider": "openai-compatible", "providers": {"openai-compatible": entry}}
+    furnished.write(".cline/data/settings/providers.json", json.dumps(stored)).chmod(0o600)
+    assert furnished.toolsync("check").code == is_ours

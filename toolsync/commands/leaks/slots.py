@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +18,7 @@ from toolsync.document.keypath import parse as parse_path
 from toolsync.errors import FileError, ProfileError
 from toolsync.masking import Secret, is_reference
 from toolsync.session import Session
-from toolsync.tool import Slot
+from toolsync.tool import Slot, Tool
 from toolsync.trace import is_open
 from toolsync.trace.credential import CREDENTIALS
 from toolsync.value import frozen
@@ -67,12 +68,18 @@ def literals(session: Session) -> Iterator[Literal]:
     world = _world(session)
     for tool in registry.tools(session.config.parent).values():
         for look in looks(world, tool):
-            yield from _of(look)
+            is_kept = _is_kept(tool)
+            for one in _of(look):
+                yield replace(one, is_login=one.is_login or (is_kept and not one.profiles))
             yield from _outdone(look)
-            # `apply` leaves them as they are; and where its settings can refer to no key, the tool itself keeps them
-            is_kept = not tool.request.references and "command" not in tool.key
-            for one in (one for other in _chosen_otherwise(look) for one in _of(other)):
+            for one in (one for other in _chosen_otherwise(look) for one in _of(other)):  # `apply` leaves these alone
                 yield replace(one, profiles=(), is_login=one.is_login or is_kept, is_chosen=False)
+
+
+def _is_kept(tool: Tool) -> bool:
+    """Whether the tool itself keeps its keys in its settings, for these can neither refer to one nor ask for it."""
+    can_refer = bool(tool.request.references) or re.search(r"[${]", str(tool.key.get("env", "")))
+    return not can_refer and "command" not in tool.key
 
 
 def _world(session: Session) -> World:
