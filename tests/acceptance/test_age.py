@@ -365,3 +365,13 @@ def test_uninstall_calls_a_passphrase_what_it_is_and_names_the_files_that_stay(
     warned = f"keyring:phrase goes, the passphrase of {named}: without it nobody opens what stays"
     assert (warned in said) is is_going
     assert all(path.exists() for path in files.held)
+
+
+def test_a_passphrase_with_blanks_is_looked_for_as_it_is(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine.profile(key=f"age:{QUICK}#keyring:pp")
+    monkeypatch.setattr("sys.stdin", io.StringIO(PHRASE))
+    assert machine.toolsync("key", "set", "pp", "--stdin").code == 0
+    machine.write(".bashrc", f"export P='{PHRASE}'\n").chmod(0o600)
+    ran = machine.toolsync("check", "--json")
+    assert [one["secret"]["name"] for one in ran.json["data"]["findings"]] == ["keyring:pp"]
+    assert [one["text"] for one in ran.json["messages"] if "keyring:pp" in one["text"]] == []

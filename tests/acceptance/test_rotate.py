@@ -573,6 +573,19 @@ def test_what_there_was_no_time_to_look_through_is_told(rotate: Rotate, monkeypa
     assert (ran.code, len(told), "(codex tool)" in told[0]) == (0, 1, True)
 
 
+def test_who_stops_it_when_the_key_is_replaced_is_told_so(
+    machine: Machine, switch: Home, rotate: Rotate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*_: object, **__: object) -> Iterator[object]:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("toolsync.commands.keys.rotating.sent", stopped)
+    ran = rotate()
+    assert (ran.code, held(machine)["work"], keys_in(machine, switch)) == (130, NEW, {NEW})
+    assert "interrupted after keyring:work was replaced" in ran.err
+    assert "`toolsync key rotate work --back` goes back" in ran.err
+
+
 def test_a_placeholder_that_no_gateway_is_asked_about_is_refused(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -67,3 +67,16 @@ def test_what_has_another_way_to_its_key_is_not_named(machine: Machine, monkeypa
     machine.processes = (Process(7, frozenset({"claude"}), environ=lambda: environ),)
     ran = machine.toolsync("key", "rotate", "--stdin", "--yes", "--no-ping", "--json")
     assert [one["text"] for one in ran.json["messages"] if "pid" in one["text"]] == []
+
+
+@pytest.mark.parametrize(("value", "is_named"), [("none", True), (f"none-{NEW}", False)])
+def test_a_placeholder_counts_as_a_whole(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, value: str, *, is_named: bool
+) -> None:
+    machine.profile()
+    assert machine.vault is not None
+    machine.vault.set("work", Secret("none"))
+    monkeypatch.setattr("sys.stdin", io.StringIO(NEW))
+    machine.processes = (Process(7, frozenset({"claude"}), environ=lambda: {"ANTHROPIC_AUTH_TOKEN": value}),)
+    ran = machine.toolsync("key", "rotate", "--stdin", "--yes", "--no-ping", "--json")
+    assert any("pid 7" in one["text"] for one in ran.json["messages"]) == is_named

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -25,7 +25,15 @@ from toolsync.commands.pinging import Pinged, failures, ping_all
 from toolsync.commands.writing import forgetting
 from toolsync.commands.writing.carry import carry_out
 from toolsync.doctor.remedy import is_about_key
-from toolsync.errors import ChangedError, FileError, PingFailedError, SecretError, StoreError, ToolsyncError
+from toolsync.errors import (
+    ChangedError,
+    FileError,
+    InterruptedRunError,
+    PingFailedError,
+    SecretError,
+    StoreError,
+    ToolsyncError,
+)
 from toolsync.masking import Secret, on_one_line
 from toolsync.planning.fitting import ToolPlan, remembered_tools
 from toolsync.planning.guarding import still_exposed, stop_at_exposed
@@ -45,6 +53,7 @@ def execute(rotation: Rotation, *, ping: bool = True) -> Result:
         PingFailedError: the gateway does not take the new key, and nothing was changed.
         ChangedError, ExposedKeyError: something changed since it was planned, and nothing was written.
         FileError, TransactionError, StoreError, SecretError: it cannot be done, and the old key stays in use.
+        InterruptedRunError: a person stopped it, and the key is replaced.
     """
     session, change = rotation.session, rotation.change
     stop_at_exposed(session, rotation.files.files)
@@ -54,10 +63,11 @@ def execute(rotation: Rotation, *, ping: bool = True) -> Result:
     turn = _turned(rotation)
     rotation = replace(rotation, old=turn.old)  # another command may have put it there since it was planned
     memory = memories.read(memories.path_in(session.state))
-    after = tuple(_sent(rotation, memory, known, ping=ping))
     old = rotation.old if rotation.old != change.new else earlier
-    left = leftovers(session, memory, old) if old is not None else Left()
-    before = leftovers(session, memory, earlier) if earlier not in (None, old) else Left()
+    with _after_the_turn(rotation):
+        after = tuple(_sent(rotation, memory, known, ping=ping))
+        left = leftovers(session, memory, old) if old is not None else Left()
+        before = leftovers(session, memory, earlier) if earlier not in (None, old) else Left()
     forgotten = _forgotten_at_once(rotation, turn)
     said = (
         *messages(rotation),
@@ -88,6 +98,20 @@ def execute(rotation: Rotation, *, ping: bool = True) -> Result:
         "kept_until": None if forgotten or not turn.kept.entry else turn.kept.until,
     }
     return Result("key rotate", data, said, PROBLEM if any(one.level == "problem" for one in said) else DONE)
+
+
+@contextmanager
+def _after_the_turn(rotation: Rotation) -> Iterator[None]:
+    """What takes long when the key is replaced: whoever stops it is told that it is."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        raise InterruptedRunError(
+            f"interrupted after {on_one_line(str(rotation.reference))} was replaced: what the tools send now was not "
+            "looked at, nor where the key from before still stands",
+            hint="`toolsync doctor` and `toolsync check` look at that; "
+            f"`toolsync key rotate {_named(rotation)}--back` goes back.",
+        ) from error
 
 
 def _sent(rotation: Rotation, memory: Memory, known: Known, *, ping: bool) -> Iterator[Sent]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from toolsync.leaks.secret import SHORTEST
 from toolsync.masking import Secret, on_one_line
 from toolsync.process import Process
 from toolsync.registry import Known
@@ -35,7 +36,7 @@ def started_with(session: Session, known: Known, key: Secret) -> Iterator[Messag
                 continue
             for process in program.among(processes):
                 environ = process.environ() or {}
-                held = {name for name, value in environ.items() if key.reveal() in value}
+                held = {name for name, value in environ.items() if _holds(value, key)}
                 look = _look(session, tool, reader, environ) if held and process.pid not in seen else None
                 names = sorted(held & _taken(look, key)) if look is not None else []
                 if look is not None and names:
@@ -55,9 +56,14 @@ def _look(session: Session, tool: Tool, reader: str, environ: Mapping[str, str])
 
 def _taken(look: Look, key: Secret) -> set[str]:
     """The variables from which it takes the key; none where it has another way to one, which comes before them."""
-    sends = [one for one in look.effective.credentials if one.value is not None and key.reveal() in one.value.reveal()]
+    sends = [one for one in look.effective.credentials if one.value is not None and _holds(one.value.reveal(), key)]
     own = {one.where.slot.removeprefix("$") for one in sends if one.where.layer == "environment"}
     return own | {name for one in sends for name in look.named(one.question)}
+
+
+def _holds(text: str, key: Secret) -> bool:
+    """Whether the key stands in a value; a short one, as for a server that wants none, stands in many by chance."""
+    return key.reveal() in text if len(key.reveal()) >= SHORTEST else key.reveal() == text
 
 
 def _said(look: Look, process: Process, names: Sequence[str]) -> Message:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from contextlib import suppress
+from functools import cache, cached_property
 from typing import Any
 
 from toolsync import disk, resources
 from toolsync import memory as memories
-from toolsync.commands.keys.stored import named
+from toolsync.commands.keys.stored import named, references
 from toolsync.commands.leaks.slots import Literal, literals
 from toolsync.deadline import answered
 from toolsync.errors import FileError, KeyMissingError, MemoryFileError, ProfileError, SecretError
@@ -160,7 +161,7 @@ class _Gathering:
 
     def _add_key(self, reference: KeyRef, *, is_used: bool) -> None:
         try:
-            self.add(str(reference), self._session.secret(reference).reveal())
+            self._add_of(reference)
         except KeyMissingError as error:
             if is_used and reference.kind != "keyring":  # a keyring that holds none has none to lose
                 self._missed(f"not looked for: {error.message}", error.hint)
@@ -173,6 +174,21 @@ class _Gathering:
                 self.add(name, value)
         except SecretError as error:
             self._missed(f"{_shown(reference)} is not looked for: {error.message}", error.hint)
+
+    def _add_of(self, reference: KeyRef) -> None:
+        """A key; what opens a file of age's is no key, and may have blanks."""
+        if reference not in self._passphrases:
+            self.add(str(reference), self._session.secret(reference).reveal())
+        elif found := self._session.open_vault().get(reference.name):
+            self.add(str(reference), found.reveal())
+
+    @cached_property
+    def _passphrases(self) -> frozenset[KeyRef]:
+        """What opens the files that the profiles have keys in."""
+        with suppress(ProfileError, FileError):  # said of the profiles' own keys
+            used = (one for profile in self._session.profiles().profiles for _, one in references(profile))
+            return frozenset(one.inner for one in used if one.inner is not None)
+        return frozenset()
 
     def add_old(self, memory: Memory) -> None:
         """The user's own earlier values that undo would bring back, as far as they are keys."""
