@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import ssl
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,6 +23,7 @@ from toolsync.bench.gpu.engine import Engine, kv_cache_share
 from toolsync.bench.gpu.exposition import points
 from toolsync.bench.gpu.polling import Place, Poller
 from toolsync.bench.gpu.reading import Recording, UnreadableError
+from toolsync.bench.gpu.scrape import _connection
 
 
 @pytest.mark.parametrize(
@@ -267,3 +269,13 @@ def test_hosts_of_an_exporter_are_told_apart_and_not_named() -> None:
         called = [one.gpu for one in found]
         assert len(set(called)) == 2
         assert not any("example" in one for one in called)
+
+
+def test_an_exporters_certificate_is_checked_as_other_programs_check_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python 3.13 is stricter of its own accord."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    own = context.verify_flags
+    context.verify_flags |= ssl.VERIFY_X509_STRICT | ssl.VERIFY_X509_PARTIAL_CHAIN
+    monkeypatch.setattr(ssl, "create_default_context", lambda: context)
+    _connection("https", "127.0.0.1", 9)
+    assert context.verify_flags == own & ~(ssl.VERIFY_X509_STRICT | ssl.VERIFY_X509_PARTIAL_CHAIN)

@@ -1,4 +1,4 @@
-"""Certificates that may sign others: which are, and those in a file."""
+"""What vouches for a certificate: how others check that, and those that may sign others, in a file."""
 
 from __future__ import annotations
 
@@ -7,6 +7,15 @@ import re
 import ssl
 from collections.abc import Iterator
 from pathlib import Path
+
+
+def as_others_check(context: ssl.SSLContext) -> ssl.SSLContext:
+    """The context without what Python alone checks, from 3.13 on, or trusts.
+
+    No client refuses a root whose basic constraints are not critical, nor trusts any part of a chain.
+    """
+    context.verify_flags &= ~(ssl.VERIFY_X509_STRICT | ssl.VERIFY_X509_PARTIAL_CHAIN)
+    return context
 
 
 def is_authority(certificate: bytes) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import socket
 import ssl
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -57,7 +58,7 @@ def encrypted(connect: Connect, place: Place, context: ssl.SSLContext) -> tuple[
         return Step("encryption", str(place), cause, said, since(started), is_end=True)
 
     try:
-        with shaken(connect(), context, place.host) as secure:
+        with _secure(connect(), context, place.host) as secure:
             version, certificate = secure.version() or "", _readable(secure)
         return Step("encryption", str(place), "", version, since(started)), certificate
     except ssl.SSLCertVerificationError as error:
@@ -82,6 +83,40 @@ def shaken(connection: socket.socket, context: ssl.SSLContext, host: str) -> ssl
     except BaseException:
         connection.close()
         raise
+
+
+Secure = ssl.SSLSocket | ssl.SSLObject
+"""A connection behind a handshake."""
+
+
+@contextmanager
+def _secure(connection: socket.socket, context: ssl.SSLContext, host: str) -> Iterator[Secure]:
+    """The same for the length of a `with`; also within a connection to a proxy that is secret itself."""
+    if not isinstance(connection, ssl.SSLSocket):
+        with shaken(connection, context, host) as secure:
+            yield secure
+        return
+    connection.settimeout(_HANDSHAKE_SECONDS)
+    with connection, waiting.on(lambda: say("waits_encryption", host=shown(host)), _HANDSHAKE_SECONDS):
+        yield _within(connection, context, host)
+
+
+def _within(outer: ssl.SSLSocket, context: ssl.SSLContext, host: str) -> ssl.SSLObject:
+    """A handshake whose every byte goes through another one's connection: a socket is wrapped by OpenSSL once only."""
+    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+    inner = context.wrap_bio(incoming, outgoing, server_hostname=host)
+    while True:
+        try:
+            inner.do_handshake()
+        except ssl.SSLWantReadError:
+            outer.sendall(outgoing.read())
+            incoming.write(said) if (said := outer.recv(_MOST_AT_ONCE)) else incoming.write_eof()
+            continue
+        outer.sendall(outgoing.read())
+        return inner
+
+
+_MOST_AT_ONCE = 2**16
 
 
 def speaks_tls(url: str) -> bool:
@@ -124,19 +159,19 @@ def untrusted(connect: Connect, host: str) -> Certificate | None:
     Python reads it out only of one that is: so it is trusted, by itself.
     """
     try:
-        with shaken(connect(), _careless(), host) as secure:
+        with _secure(connect(), _careless(), host) as secure:
             raw = secure.getpeercert(binary_form=True) or b""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.check_hostname = False
         context.verify_flags |= _PARTIAL_CHAIN | _NO_CHECK_TIME
         context.load_verify_locations(cadata=ssl.DER_cert_to_PEM_cert(raw))
-        with shaken(connect(), context, host) as secure:
+        with _secure(connect(), context, host) as secure:
             return _readable(secure)
     except (OSError, ValueError):  # another certificate each time, or one that OpenSSL cannot read
         return None
 
 
-def _told(secure: ssl.SSLSocket) -> Certificate:
+def _told(secure: Secure) -> Certificate:
     """What stands in the certificate of a server that is trusted."""
     told: Any = secure.getpeercert()
     raw = secure.getpeercert(binary_form=True) or b""
@@ -157,13 +192,13 @@ _OF_LOGS = bytes.fromhex("060a2b06010401d679020402")
 """The extension 1.3.6.1.4.1.11129.2.4.2, in DER: the receipts of logs."""
 
 
-def _shows_one(secure: ssl.SSLSocket) -> bool:
+def _shows_one(secure: Secure) -> bool:
     """Whether the server shows one certificate alone; Python 3.10 to 3.12 have a name for that inside only."""
     inside: Any = secure if hasattr(secure, "get_unverified_chain") else getattr(secure, "_sslobj", None)
     return hasattr(inside, "get_unverified_chain") and len(inside.get_unverified_chain() or ()) == 1
 
 
-def _readable(secure: ssl.SSLSocket) -> Certificate | None:
+def _readable(secure: Secure) -> Certificate | None:
     """The same; None where Python cannot spell what OpenSSL has trusted: the connection is none the worse for it."""
     try:
         return _told(secure)

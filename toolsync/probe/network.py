@@ -153,12 +153,14 @@ def client(url: str, network: Network) -> httpx.Client:
 
     for library in ("httpcore", "httpx"):  # their logs repeat headers, errors and addresses, keys and all
         logging.getLogger(library).setLevel(logging.CRITICAL)
+    context, proxy = trust(url, network), network.proxy_for(url)
+    is_secret = proxy is not None and proxy.lower().startswith("https:")
     return httpx.Client(
         headers={"accept-encoding": ENCODINGS},
         follow_redirects=False,
         trust_env=False,
-        proxy=network.proxy_for(url),
-        verify=trust(url, network),
+        proxy=httpx.Proxy(proxy, ssl_context=context) if proxy and is_secret else proxy,
+        verify=context,
         timeout=httpx.Timeout(network.read_seconds, connect=network.connect_seconds),
         event_hooks={"response": [_put_aside]},
     )
@@ -192,9 +194,9 @@ def trust(url: str, network: Network, *, is_by_system: bool = True) -> ssl.SSLCo
         return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     import httpx
 
-    context = httpx.create_ssl_context(trust_env=False)
-    # From 3.13 on, Python refuses what no client does, as a root without "critical", and trusts any part of a chain.
-    context.verify_flags &= ~(ssl.VERIFY_X509_STRICT | ssl.VERIFY_X509_PARTIAL_CHAIN)
+    from toolsync.probe.authority import as_others_check
+
+    context = as_others_check(httpx.create_ssl_context(trust_env=False))
     if network.takes_issuers:
         context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     if is_by_system:

@@ -10,6 +10,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 from toolsync.probe.body import shown
 from toolsync.probe.encryption import Connect, answers_plainly, shaken
+from toolsync.probe.failure import CERTIFICATE
 from toolsync.probe.step import SECONDS, Place, Step, since
 from toolsync.sentence import Text, reported, say
 
@@ -61,20 +62,29 @@ def _parsed(proxy: str) -> tuple[SplitResult, int]:
         return address, 0
 
 
-def tunnel(proxy: SplitResult, place: Place) -> tuple[Step | None, Connect | None]:
-    """What opens a connection through the proxy, tried once; or the step at which it ends."""
+def tunnel(proxy: SplitResult, place: Place, context: ssl.SSLContext) -> tuple[Step | None, Connect | None]:
+    """What opens a connection through the proxy, tried once; or the step at which it ends.
+
+    Args:
+        proxy: its address in parts.
+        place: where to.
+        context: what is trusted of a proxy that encrypts itself.
+    """
     started = time.perf_counter()
 
     def end(cause: str, said: Text) -> Step:
         return Step("proxy", str(place), cause, said, since(started), is_end=True)
 
     try:
-        connection, status = _asked(proxy, place)
+        connection, status = _asked(proxy, place, context)
         connection.close()
+    except ssl.SSLCertVerificationError as error:
+        cause, _ = CERTIFICATE.get(error.verify_code, ("tls_untrusted_ca", ""))
+        return end(cause, say("certificate_of_proxy", said=reported(shown(error.verify_message)))), None
     except OSError as error:
         return end("proxy_unreachable", reported(shown(error.strerror)) if error.strerror else say("broke_off")), None
     if status == 200:  # noqa: PLR2004  the tunnel stands (RFC 9110, 9.3.6)
-        return None, lambda: _asked(proxy, place)[0]
+        return None, lambda: _asked(proxy, place, context)[0]
     return end(_refused(status), say("connect_answered", status=str(status))), None
 
 
@@ -89,13 +99,13 @@ _LONGEST_HEAD = 65536
 """No proxy says so much."""
 
 
-def _asked(proxy: SplitResult, place: Place) -> tuple[socket.socket, int]:
+def _asked(proxy: SplitResult, place: Place, context: ssl.SSLContext) -> tuple[socket.socket, int]:
     """A connection to the proxy, asked for a tunnel, and the status of its answer; 0 where it is no HTTP."""
     port = proxy.port or PORTS.get(proxy.scheme, 80)
     connection = socket.create_connection((proxy.hostname or "", port), SECONDS)
     try:
         if proxy.scheme == "https":
-            connection = shaken(connection, ssl.create_default_context(), proxy.hostname or "")
+            connection = shaken(connection, context, proxy.hostname or "")
         connection.sendall(_request(proxy, place))
         head = b""
         while b"\r\n\r\n" not in head and len(head) < _LONGEST_HEAD:

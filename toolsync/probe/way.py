@@ -96,11 +96,12 @@ def _by_proxy(url: str, parts: SplitResult, place: Place, network: Network, prox
     steps, rest = [step], Way(url, ())
     is_secret = parts.scheme.lower() == "https"
     if not step.is_end and (is_secret or network.rules.tunnels) and address.scheme in ("http", "https"):
+        context, _ = _trust(url, network, is_by_system=True)
         with waiting.on(lambda: say("waits_tunnel", place=str(place)), 2 * SECONDS):  # to connect, and for its answer
-            shut, connect = proxies.tunnel(address, place)
-        if shut and shut.cause != "proxy_auth_required" and _is_here(url) and is_open(place):
+            shut, connect = proxies.tunnel(address, place, context)
+        if shut and shut.cause not in _OF_PROXY and _is_here(url) and is_open(place):
             shut = replace(shut, cause="proxy_captures_loopback")
-        steps += [shut] if shut else []
+        steps += [_minded(shut, network)] if shut else []
         if connect is not None and is_secret:
             secret, rest = _encrypted(connect, place, url, network)
             steps.append(secret)
@@ -156,6 +157,8 @@ def _tries(connect: Connect, place: Place, url: str, network: Network) -> Iterat
 
 
 _OF_CERTIFICATE = frozenset(cause for cause, _ in CERTIFICATE.values())
+_OF_PROXY = _OF_CERTIFICATE | {"proxy_auth_required"}
+"""Why a proxy opens no tunnel, wherever that should lead."""
 
 
 def _minded(step: Step, network: Network) -> Step:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from urllib.parse import unquote, urlsplit
 
 from toolsync.bench.gpu.reading import UnreadableError
+from toolsync.probe.authority import as_others_check
 
 _TIMEOUT_SECONDS = 5
 _MOST_BYTES = 16 * 2**20
@@ -70,7 +71,7 @@ class Scraper:
 
 def _connection(scheme: str, host: str, port: int | None) -> http.client.HTTPConnection:
     if scheme == "https":
-        context = ssl.create_default_context()
+        context = as_others_check(ssl.create_default_context())
         return http.client.HTTPSConnection(host, port, timeout=_TIMEOUT_SECONDS, context=context)
     return http.client.HTTPConnection(host, port, timeout=_TIMEOUT_SECONDS)
 
