@@ -186,7 +186,7 @@ def asides(probed: Probed, effective: Effective) -> Iterator[Finding]:
     if inquiry is None:
         return
     for cause, certainty, said in inquiry.notes:
-        yield Finding(cause, certainty, (said,), inquiry.values)
+        yield Finding(cause, certainty, (said,), inquiry.values, weight="info" if certainty == "open" else None)
     yield from (replace(one, weight="info") for one in clock(probed, effective))
 
 
