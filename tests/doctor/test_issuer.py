@@ -16,9 +16,12 @@ from cryptography.x509.oid import AuthorityInformationAccessOID, NameOID
 
 from tests.doctor.test_authority import served
 from tests.doctor.test_connection import OLDER, claude, codex
+from tests.keys import invented
 from toolsync.doctor.diagnosis import diagnosis
 from toolsync.doctor.model import Diagnosis
 from toolsync.doctor.probed import Probed
+from toolsync.masking import Secret
+from toolsync.probe import Network, PingRequest, ping
 from toolsync.probe.inquiry import Inquiry
 from toolsync.probe.way import way
 from toolsync.sentence import tell
@@ -160,3 +163,13 @@ def test_the_causes_own_remedy_serves_where_none_is_named(told: Diagnosed) -> No
     found = told("codex", "public", "").primary
     assert found is not None
     assert (found.fix, found.values["issuer"]) == (None, "Corp Issuing")
+
+
+def test_a_ping_says_what_is_not_there(chain: Path) -> None:
+    network = Network(ca_bundle=str(chain / "issuer.pem"))
+    with served(chain / "whole.pem") as url:
+        came = ping(PingRequest("openai-chat", url, "m", Secret(invented("issuer")), network=network))
+    assert (came.cause, came.problem.partition(" is ")[2]) == (
+        "tls_untrusted_ca",
+        "signed by a root that is not trusted here",
+    )

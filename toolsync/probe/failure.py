@@ -16,6 +16,7 @@ from toolsync.probe.verdict import Outcome, Verdict, advice
 from toolsync.sentence import Text, reported, say
 
 CERTIFICATE: Mapping[int, tuple[str, str]] = {
+    2: ("tls_untrusted_ca", "certificate_by_unknown_root"),
     9: ("clock_skew", "certificate_too_young"),
     10: ("tls_expired", "certificate_expired"),
     18: ("tls_untrusted_ca", "certificate_self_signed"),

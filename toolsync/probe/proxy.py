@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import ssl
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from toolsync.probe.body import shown
@@ -16,6 +16,8 @@ from toolsync.sentence import Text, reported, say
 
 PORTS = {"http": 80, "https": 443, "socks": 1080, "socks5": 1080, "socks5h": 1080}
 """The schemes that clients know, and where each lives by default."""
+
+Trust = Callable[[], ssl.SSLContext]
 
 _OURS = ("http", "https")
 """The schemes by which we ask ourselves."""
@@ -62,13 +64,13 @@ def _parsed(proxy: str) -> tuple[SplitResult, int]:
         return address, 0
 
 
-def tunnel(proxy: SplitResult, place: Place, context: ssl.SSLContext) -> tuple[Step | None, Connect | None]:
+def tunnel(proxy: SplitResult, place: Place, trust: Trust) -> tuple[Step | None, Connect | None]:
     """What opens a connection through the proxy, tried once; or the step at which it ends.
 
     Args:
         proxy: its address in parts.
         place: where to.
-        context: what is trusted of a proxy that encrypts itself.
+        trust: gives what is trusted of a proxy that encrypts itself.
     """
     started = time.perf_counter()
 
@@ -76,7 +78,7 @@ def tunnel(proxy: SplitResult, place: Place, context: ssl.SSLContext) -> tuple[S
         return Step("proxy", str(place), cause, said, since(started), is_end=True)
 
     try:
-        connection, status = _asked(proxy, place, context)
+        connection, status = _asked(proxy, place, trust)
         connection.close()
     except ssl.SSLCertVerificationError as error:
         cause, _ = CERTIFICATE.get(error.verify_code, ("tls_untrusted_ca", ""))
@@ -84,7 +86,7 @@ def tunnel(proxy: SplitResult, place: Place, context: ssl.SSLContext) -> tuple[S
     except OSError as error:
         return end("proxy_unreachable", reported(shown(error.strerror)) if error.strerror else say("broke_off")), None
     if status == 200:  # noqa: PLR2004  the tunnel stands (RFC 9110, 9.3.6)
-        return None, lambda: _asked(proxy, place, context)[0]
+        return None, lambda: _asked(proxy, place, trust)[0]
     return end(_refused(status), say("connect_answered", status=str(status))), None
 
 
@@ -99,13 +101,13 @@ _LONGEST_HEAD = 65536
 """No proxy says so much."""
 
 
-def _asked(proxy: SplitResult, place: Place, context: ssl.SSLContext) -> tuple[socket.socket, int]:
+def _asked(proxy: SplitResult, place: Place, trust: Trust) -> tuple[socket.socket, int]:
     """A connection to the proxy, asked for a tunnel, and the status of its answer; 0 where it is no HTTP."""
     port = proxy.port or PORTS.get(proxy.scheme, 80)
     connection = socket.create_connection((proxy.hostname or "", port), SECONDS)
     try:
         if proxy.scheme == "https":
-            connection = shaken(connection, context, proxy.hostname or "")
+            connection = shaken(connection, trust(), proxy.hostname or "")
         connection.sendall(_request(proxy, place))
         head = b""
         while b"\r\n\r\n" not in head and len(head) < _LONGEST_HEAD:

@@ -96,9 +96,8 @@ def _by_proxy(url: str, parts: SplitResult, place: Place, network: Network, prox
     steps, rest = [step], Way(url, ())
     is_secret = parts.scheme.lower() == "https"
     if not step.is_end and (is_secret or network.rules.tunnels) and address.scheme in ("http", "https"):
-        context, _ = _trust(url, network, is_by_system=True)
         with waiting.on(lambda: say("waits_tunnel", place=str(place)), 2 * SECONDS):  # to connect, and for its answer
-            shut, connect = proxies.tunnel(address, place, context)
+            shut, connect = proxies.tunnel(address, place, lambda: _trust(url, network, is_by_system=True)[0])
         if shut and shut.cause not in _OF_PROXY and _is_here(url) and is_open(place):
             shut = replace(shut, cause="proxy_captures_loopback")
         steps += [_minded(shut, network)] if shut else []
