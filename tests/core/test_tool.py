@@ -172,6 +172,10 @@ BAD: dict[str, tuple[dict[str, str], str]] = {
         {"tool.toml": f'{TRACE}expect = {{ cloud = "" }}', "s.json": "{}"},
         "t/tool.toml: trace speaks of 'cloud', which it does not ask",
     ),
+    "known of nothing": (
+        {"tool.toml": f'{TRACE}known = {{ cloud = ["a"] }}', "s.json": "{}"},
+        "t/tool.toml: trace speaks of 'cloud', which it does not ask",
+    ),
     "question before its time": (
         {"tool.toml": f'{TRACE}key = ["$<env>"]\nenv = ["e"]', "s.json": "{}"},
         "t/tool.toml: trace.key: '$<env>' speaks of 'env', not asked before it",

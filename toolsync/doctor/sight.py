@@ -37,6 +37,7 @@ class Sight:
         unread: files that people take for its settings.
         edits: what the profile wants, by overlay.
         is_alone: whether the tool has no other program.
+        passed_over: questions whose answers are of no account, for they belong to what the settings do not choose.
     """
 
     world: World
@@ -46,6 +47,7 @@ class Sight:
     unread: tuple[Seen, ...] = ()
     edits: Mapping[str, Sequence[Edit]] = field(default_factory=dict)
     is_alone: bool = True
+    passed_over: frozenset[str] = frozenset()
 
     @cached_property
     def trees(self) -> list[Tree]:
@@ -109,7 +111,8 @@ class Sight:
     @cached_property
     def raw(self) -> Mapping[str, Answer]:
         """Its answers as they stand in the settings."""
-        return answers(self.reader, self.trees, self.environ)
+        found = answers(self.reader, self.trees, self.environ)
+        return {**found, **{question: Answer(question, "") for question in self.passed_over}}
 
     @cached_property
     def users(self) -> Mapping[str, Answer]:

@@ -8,6 +8,7 @@ from toolsync.address import origin
 from toolsync.doctor.behind import behind, told
 from toolsync.doctor.checks.saying import address, place, same, slot, text
 from toolsync.doctor.checks.wanting import taken_out
+from toolsync.doctor.choice import choice
 from toolsync.doctor.command import Words, applied, commands
 from toolsync.doctor.look import Look
 from toolsync.doctor.lost import gone, had, has_key, lost_profile
@@ -50,9 +51,13 @@ def why(look: Look, one: Diagnosis, probed: Probed | None = None) -> Iterator[Te
     if is_unset(look, one.findings):
         if one.findings:
             return
+        chosen = choice(look)
+        if chosen is not None:
+            at = place(look, look.where(chosen))
+            yield say("asks_unexamined", place=at, value=text(chosen.value), called=look.called)
         if profile is not None:
             yield say("unset_by_profile", called=look.called, profile=profile.name)
-        else:
+        elif chosen is None:
             name = "unset_without_profile" if look.world.fault is None else "unset_unread"
             yield say(name, called=look.called)
     elif (held := kept(look, probed)) is not None:
@@ -79,6 +84,8 @@ def way_out(look: Look, one: Diagnosis, probed: Probed | None = None) -> Fix | N
     if is_unset(look, one.findings):
         if look.world.fault is not None:
             return readable_first(look.world)
+        if is_first and choice(look) is not None:
+            return None  # what was chosen may well work
         return commands(("init",) if is_first else applied(look.tool.name))
     if (held := kept(look, probed)) is not None:
         return _without(look, *held)

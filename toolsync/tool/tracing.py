@@ -26,7 +26,7 @@ def readers(tool: str, table: Mapping[str, Any] | None, files: Sequence[FileRow]
     if table is None:
         yield _derived(files)
         return
-    if table and "expect" not in table and all(isinstance(value, Mapping) for value in table.values()):
+    if table and not {"expect", "known"} & table.keys() and all(isinstance(value, Mapping) for value in table.values()):
         read: dict[str, Reader] = {}
         for name, reader in table.items():
             read[name] = _reader(tool, name, reader, read)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolsync.causes import Language, named
 from toolsync.doctor.checks import saying
+from toolsync.doctor.choice import choice
 from toolsync.doctor.command import Words, text_for, words_for
 from toolsync.doctor.layers import Standing
 from toolsync.doctor.look import Look
@@ -63,7 +64,7 @@ def program(
 
 
 def _is_unasked(look: Look) -> bool:
-    return unasked(look) is not None
+    return unasked(look) is not None or choice(look) is not None
 
 
 def _evidence(probed: Probed | None) -> Iterator[Text]:

@@ -12,6 +12,7 @@ from toolsync.commands.doctor import described, notes
 from toolsync.commands.doctor.probing import Probes, probes
 from toolsync.doctor.behind import behind
 from toolsync.doctor.checks import findings
+from toolsync.doctor.choice import examined
 from toolsync.doctor.diagnosis import OF_LONG_ANSWERS, diagnosis, is_blocked
 from toolsync.doctor.exported import is_exported
 from toolsync.doctor.look import Look, here, looks
@@ -68,7 +69,7 @@ def doctor(session: Session, options: Options) -> Result:
     known, is_named = registry.tools(session.config.parent), bool(options.tools)
     world = _world(session)
     chosen = _chosen(world, known, options)
-    seen = [look for tool in chosen for look in here(tuple(looks(world.of(tool.name), tool)))]
+    seen = [examined(look) for tool in chosen for look in here(tuple(looks(world.of(tool.name), tool)))]
     told = [(look, findings(look)) for look in seen]
     asked = Probes({}) if options.is_offline else probes(told, is_deep=options.is_deep)
     diagnoses = [(look, diagnosed(look, found, asked, options)) for look, found in told]

@@ -53,8 +53,11 @@ def in_own_file(look: Look, question: str, want: str) -> Finding | None:
 
 def _is_chosen(look: Look, question: str) -> bool:
     """Whether a file says whose address is asked for: a name that nothing stands under has a check of its own."""
-    slots = look.reader.questions[question]
-    return any(answer.layer and f"<{name}>" in slot.text for name, answer in look.found.items() for slot in slots)
+    slots, known = look.reader.questions[question], look.reader.known
+    return any(
+        answer.layer and (name in known or any(f"<{name}>" in slot.text for slot in slots))
+        for name, answer in look.found.items()
+    )
 
 
 def _place_of(one: Seen, question: str, want: str) -> tuple[str, str, int | None] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from toolsync.doctor.checks.saying import address, place, same, text, values
 from toolsync.doctor.checks.wanting import QUESTIONS, way_out
@@ -16,19 +17,17 @@ from toolsync.document.data import Missing
 from toolsync.document.keypath import spell
 from toolsync.plan import stands
 from toolsync.sentence import Text, say
-from toolsync.trace import Answer, path_of
+from toolsync.tool import Slot
+from toolsync.trace import Answer, answers, path_of
 from toolsync.trace.credential import CREDENTIALS
 
 
 def provider(look: Look) -> Iterator[Finding]:
     """The wanted address is set, and the tool is told to ask somebody else."""
-    want, base = look.wanted.get("base_url", ""), look.found.get("base_url")
-    if base is None or not want or not same("base_url", base.value, want):
-        return
-    for question, expected in look.reader.expect.items():
-        answer = look.found[question]
-        is_part = any(f"<{question}>" in slot.text for slot in look.reader.questions["base_url"])
-        if answer.value == expected or is_part or _is_managed(look, answer):  # the address is that provider's own
+    want = look.wanted.get("base_url", "")
+    for question, expected in look.reader.expect.items() if want else ():
+        answer, base = look.found[question], _address(look, question, expected)
+        if not same("base_url", base, want) or answer.value == expected or _is_managed(look, answer):
             continue
         if not answer.layer and any(one.state in _UNREAD for one in look.layers if not one.layer.is_unmet):
             continue  # the file that would say so is not read: that is what is wrong
@@ -37,6 +36,16 @@ def provider(look: Look) -> Iterator[Finding]:
         yield Finding(
             "base_url_not_honoured", "sure", (line,), values(look, where), where, way_out(look, answer, where)
         )
+
+
+def _address(look: Look, question: str, expected: str) -> str:
+    """The address that stands beside the choice, and that would count with the expected one; "" where it is its own."""
+    questions = look.reader.questions
+    if "base_url" in look.passed_over and look.found[question].layer:
+        chosen = replace(look.reader, questions={**questions, question: (Slot("default", expected),)})
+        return answers(chosen, look.trees, look.environ)["base_url"].value
+    is_part = any(f"<{question}>" in slot.text for slot in questions.get("base_url", ()))
+    return "" if is_part or "base_url" not in look.found else look.found["base_url"].value
 
 
 _UNREAD = frozenset({"shut", "broken", "refused"})

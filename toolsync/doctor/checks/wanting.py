@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from toolsync.doctor.checks.elsewhere import in_near_file, in_own_file, in_unread_file, in_unread_variable
 from toolsync.doctor.checks.saying import place, same, used, values
+from toolsync.doctor.choice import choice
 from toolsync.doctor.command import applied, commands
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Credential, Finding, Fix, Where
@@ -93,6 +94,8 @@ def _misplaced(look: Look, question: str) -> Finding | None:
     want, answer = look.wanted.get(question, ""), look.found.get(question)
     if not want or answer is None or same(question, answer.value, want):
         return None
+    if question in look.passed_over and choice(look) is not None:
+        return None  # it is meant otherwise, or `provider` knows why
     return (
         _ignored(look, question, want)
         or _shadowed(look, question, want)
