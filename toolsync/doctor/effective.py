@@ -9,7 +9,7 @@ from typing import Literal, cast
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from toolsync.address import PATHS, Dialect
-from toolsync.doctor.headers import further_headers, in_headers, route, unfit
+from toolsync.doctor.headers import further_headers, in_headers, is_of_scheme, route, unfit
 from toolsync.doctor.model import Credential, Effective, Where
 from toolsync.doctor.printing import command_path, printed
 from toolsync.doctor.sight import Sight
@@ -33,7 +33,8 @@ def effective(look: Sight) -> Effective:
     _hide(base_url)
     headers = further_headers(look)
     further = tuple(in_headers(look, headers))
-    outdone = {credential.header for credential in further}
+    logins = {name for name, header in headers.items() if is_of_scheme(name, header)}
+    outdone = logins | {credential.header for credential in further}
     credentials = (*(one for one in _credentials(look) if one.header not in outdone), *further)
     taken = {credential.header for credential in credentials}
     network = network_of(look, base_url, look.environ)

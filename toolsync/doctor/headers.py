@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Literal
@@ -79,7 +80,18 @@ def _place(look: Sight, answer: Answer, name: str) -> Where:
 
 def _guarded(name: str, value: str) -> str | Secret:
     is_secret = looks_secret(name) or holds_key_shape(value)
+    if is_secret and name == "authorization" and _SCHEME.match(value):
+        Secret(value.partition(" ")[2])  # which is shown nowhere either
     return Secret(value.removeprefix("Bearer ")) if is_secret else value
+
+
+_SCHEME = re.compile(r"(?!Bearer )[A-Za-z][A-Za-z0-9-]* \S")
+"""How a value of `Authorization` begins that is none of a key alone (RFC 9110): `Basic …`, as before a relay of one's own."""
+
+
+def is_of_scheme(name: str, header: Header) -> bool:
+    """Whether it is a login of another kind than a key, which is sent as it stands, in the place of the tool's own."""
+    return name == "authorization" and _SCHEME.match(header.text) is not None
 
 
 def in_headers(look: Sight, headers: Mapping[str, Header]) -> Iterator[Credential]:
@@ -87,6 +99,6 @@ def in_headers(look: Sight, headers: Mapping[str, Header]) -> Iterator[Credentia
     kinds: Mapping[str, Literal["literal", "variable"]] = {"headers": "literal", "env_headers": "variable"}
     sent = {name for _, name in keyed_headers(look.tool.request, look.found)}
     for name, header in headers.items():
-        if name in sent and header.question in kinds:
+        if name in sent and header.question in kinds and not is_of_scheme(name, header):
             secret = header.value if isinstance(header.value, Secret) else Secret(header.value)
             yield Credential(header.question, name, secret, kinds[header.question], header.where)

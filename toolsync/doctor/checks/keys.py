@@ -36,11 +36,21 @@ def presence(look: Look) -> Iterator[Finding]:
     if locked is not None:
         yield locked
         return
+    needs_key = look.tool.request.needs_key
+    is_stated = any(isinstance(value, Secret) for value in effective.headers.values())
+    if _has_login(look) or (is_stated and not needs_key):
+        return  # a header of its own may be all that the gateway wants
     evidence: list[Text] = [say("no_credential", url=address(effective.url))] if effective.url else []
     evidence += [say("finds_no_key", called=look.called), *unbound]
     cause = "key_not_sent" if unbound else "key_missing"
-    certainty: Certainty = "sure" if look.tool.request.needs_key else "likely"
+    certainty: Certainty = "sure" if needs_key else "likely"
     yield Finding(cause, certainty, tuple(evidence), values(look))
+
+
+def _has_login(look: Look) -> bool:
+    """Whether a header of its own stands in the place of a key: `Authorization: Basic …`; Claude Code asks then too."""
+    names = {"authorization", *(name.lower() for name in look.tool.request.headers.values())}
+    return any(name in names and isinstance(value, Secret) for name, value in look.effective.headers.items())
 
 
 def _empty(look: Look, question: str) -> Iterator[str]:
@@ -108,7 +118,7 @@ def _locked(look: Look) -> Finding | None:
 def shape(look: Look) -> Iterator[Finding]:
     """A credential that can be no key, or that is a known dummy, or another provider's."""
     for credential in look.effective.credentials:
-        if credential.value is None:
+        if credential.value is None or (_has_login(look) and is_dummy(credential.value.reveal())):
             continue
         found = _judged(look, credential, credential.value.reveal())
         if found is not None:
