@@ -90,7 +90,7 @@ ALLOWED: Sequence[tuple[str, str, str]] = (
         "the user's mistake that the test is about",
     ),
     (
-        r"doctor/test_(applied|aside|astray|effective|checks|healthy|processes|helper|well|key_stays|mended|at_home|hearing|words|client|breach|diagnosis|hostile|taking_out|said|untried|choice).py::",
+        r"doctor/test_(applied|aside|astray|effective|checks|healthy|processes|helper|well|key_stays|mended|at_home|hearing|words|client|breach|diagnosis|hostile|taking_out|said|untried|choice|scheme).py::",
         r"file (home|root|machine-0/home)/.*",
         "the settings that are looked at, with the user's own keys in them",
     ),

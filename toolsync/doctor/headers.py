@@ -86,7 +86,7 @@ def _guarded(name: str, value: str) -> str | Secret:
 
 
 _SCHEME = re.compile(r"(?!Bearer )[A-Za-z][A-Za-z0-9-]* \S")
-"""How a value of `Authorization` begins that is none of a key alone (RFC 9110): `Basic …`, as before a relay of one's own."""
+"""How a value of `Authorization` begins that is none of a key alone (RFC 9110): `Basic …`, as before a relay."""
 
 
 def is_of_scheme(name: str, header: Header) -> bool:
