@@ -118,6 +118,23 @@ def test_a_tunnel_to_what_is_not_encrypted(ports: dict[str, str], proxy: str, ex
     assert (gone.end.cause if gone.end else "") == expected
 
 
+REFUSALS = {
+    "a gateway that is open without it": ("https://{secret}/v1", "{plain}", "proxy_in_the_way"),
+    "one that is shut without it too": ("https://{closed}/v1", "{plain}", "waf_block"),
+    "one that wants a password first": ("https://{secret}/v1", "{locked}", "proxy_auth_required"),
+}
+
+
+@pytest.mark.parametrize(("url", "proxy", "expected"), REFUSALS.values(), ids=REFUSALS)
+def test_a_proxy_that_refuses_a_gateway_elsewhere(
+    monkeypatch: pytest.MonkeyPatch, ports: dict[str, str], url: str, proxy: str, expected: str
+) -> None:
+    monkeypatch.setattr("toolsync.probe.way._is_here", lambda _url: False)
+    end = way(url.format_map(ports), Network(proxy=f"http://{proxy.format_map(ports)}")).end
+    assert end is not None
+    assert (end.cause, end.certainty) == (expected, "likely" if expected == "proxy_in_the_way" else "sure")
+
+
 GREETED = {
     "with a port": ("http://gw.example:8443/v1", ("gw.example", 8443)),
     "without one": ("http://gw.example/v1", ("gw.example", 80)),

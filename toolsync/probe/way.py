@@ -105,6 +105,8 @@ def _by_proxy(url: str, parts: SplitResult, place: Place, network: Network, prox
             secret, rest = _encrypted(connect, place, url, network)
             steps.append(secret)
     is_direct_open = is_open(place) if _is_here(url) or steps[-1].is_end else None
+    if is_direct_open and steps[-1].cause in _OF_REFUSAL:
+        steps[-1] = replace(steps[-1], cause="proxy_in_the_way", certainty="likely")
     return replace(rest, steps=tuple(steps), proxy=step.target, is_direct_open=is_direct_open)
 
 
@@ -156,6 +158,9 @@ def _tries(connect: Connect, place: Place, url: str, network: Network) -> Iterat
 
 
 _OF_CERTIFICATE = frozenset(cause for cause, _ in CERTIFICATE.values())
+_OF_REFUSAL = frozenset({"waf_block", "origin_unreachable"})
+"""Why a proxy opens no tunnel to what it may not, or cannot, reach."""
+
 _OF_PROXY = _OF_CERTIFICATE | {"proxy_auth_required"}
 """Why a proxy opens no tunnel, wherever that should lead."""
 

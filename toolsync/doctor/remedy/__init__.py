@@ -126,7 +126,7 @@ _CHANGES: Mapping[str, Change] = {
     "quota_exhausted": key.top_up,
     "tool_timeout_too_short": setting.timeout,
     "timeout_unit": setting.timeout,
-    "proxy_captures_loopback": setting.exempt,
+    **dict.fromkeys(("proxy_captures_loopback", "proxy_in_the_way"), setting.exempt),
     "key_in_git": setting.ignored,
     "proxy_unreachable": setting.unproxied,
     "stream_not_sse": setting.unstreamed,
