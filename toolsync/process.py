@@ -14,6 +14,8 @@ from toolsync.value import frozen
 if TYPE_CHECKING:
     import psutil
 
+    from toolsync.tool.model import Processes
+
 
 def _unreadable() -> None:
     return None
@@ -71,6 +73,21 @@ def mains(processes: Sequence[Process]) -> list[Process]:
     """Those that no other of them started: of an editor its main process, whose variables all windows have."""
     pids = {process.pid for process in processes}
     return [process for process in processes if process.parent not in pids]
+
+
+def asking(processes: Iterable[Process], of: Processes) -> list[Process]:
+    """Those of a tool's programs that run and make its requests, but for what another of them started.
+
+    Args:
+        processes: what runs.
+        of: what its template says of them.
+    """
+    return mains([one for one in processes if any(map(one.is_called, of.names)) and not one.words & of.idle_as])
+
+
+def is_live(process: Process, of: Processes) -> bool:
+    """Whether it takes up changed settings by itself."""
+    return of.is_live or bool(process.words & of.live_as)
 
 
 def running() -> Sequence[Process]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, Literal
 
 from toolsync.document import Document, Value
-from toolsync.process import Process, mains
 from toolsync.proxies import Proxies
 from toolsync.value import frozen
 
@@ -243,14 +242,6 @@ class Processes:
     ends: str = ""
     live_as: frozenset[str] = frozenset()
     idle_as: frozenset[str] = frozenset()
-
-    def among(self, running: Iterable[Process]) -> list[Process]:
-        """Those of the programs that run which make its requests, and that no other of them started."""
-        return mains([one for one in running if any(map(one.is_called, self.names)) and not one.words & self.idle_as])
-
-    def is_live_as(self, process: Process) -> bool:
-        """Whether this one takes up changed settings by itself."""
-        return self.is_live or bool(process.words & self.live_as)
 
 
 @frozen

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from toolsync.leaks.secret import SHORTEST
 from toolsync.masking import Secret, on_one_line
-from toolsync.process import Process
+from toolsync.process import Process, asking
 from toolsync.registry import Known
 from toolsync.result import Message
 from toolsync.session import Session
@@ -34,7 +34,7 @@ def started_with(session: Session, known: Known, key: Secret) -> Iterator[Messag
         for reader, program in tool.processes.items():
             if program.is_desktop:
                 continue
-            for process in program.among(processes):
+            for process in asking(processes, program):
                 environ = process.environ() or {}
                 held = {name for name, value in environ.items() if _holds(value, key)}
                 look = _look(session, tool, reader, environ) if held and process.pid not in seen else None

@@ -17,7 +17,7 @@ from toolsync.doctor.look import Look
 from toolsync.doctor.model import Certainty, Finding, Fix
 from toolsync.doctor.printing import command_path
 from toolsync.paths import Places
-from toolsync.process import Process
+from toolsync.process import Process, asking, is_live
 from toolsync.search.placing import existing
 from toolsync.secret.vault import Entry
 from toolsync.sentence import Text, say
@@ -40,7 +40,7 @@ def of_here(look: Look) -> Iterator[tuple[Process, Mapping[str, str] | None]]:
     ours = look.tool.processes.get(look.reader.name)
     if ours is None or not any(answer.layer for answer in look.raw.values()):
         return  # nothing is set here: there is nothing that could be old
-    for process in ours.among(look.world.processes):
+    for process in asking(look.world.processes, ours):
         environ = process.environ()
         is_here = process.has(look.world.session.places.home)
         if is_here and (environ is None or not _is_of_other_home(look, environ)):
@@ -137,7 +137,7 @@ def _older(look: Look, process: Process, environ: Mapping[str, str] | None) -> F
     ours = look.tool.processes[look.reader.name]
     applied = _applied(look, frozenset(environ or ())) or 0.0
     older = _seconds_before(process, applied)
-    if ours.is_live_as(process) or older is None or (ours.is_desktop and has_reloaded(look, process, applied)):
+    if is_live(process, ours) or older is None or (ours.is_desktop and has_reloaded(look, process, applied)):
         return None
     lines = [_started(look, process, older, say("wrote_settings_read_at_start"))]
     return _finding(look, process, "tool_not_restarted", lines, certainty="likely")
