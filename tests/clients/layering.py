@@ -76,13 +76,12 @@ def _provider(name: str = "relay", at: str = "@ROOT@", key: str = "@A@", more: s
 _TRUST = '[projects."@HOME@/project"]\ntrust_level = "trusted"\n'
 
 
-def _cline(**settings: Any) -> Mapping[str, str]:
+def _cline(provider: str = "openai-compatible", **settings: Any) -> Mapping[str, str]:
     entry = {
-        "settings": {"provider": "openai-compatible", "baseUrl": "@ROOT@/v1", "model": "user", **settings},
+        "settings": {"provider": provider, "baseUrl": "@ROOT@/v1", "model": "user", **settings},
         "updatedAt": "2026-01-01T00:00:00.000Z",
     }
-    providers = {"openai-compatible": entry}
-    data = {"version": 1, "lastUsedProvider": "openai-compatible", "providers": providers}
+    data = {"version": 1, "lastUsedProvider": provider, "providers": {provider: entry}}
     return {FILES["providers.json"]: json.dumps(data)}
 
 
@@ -205,5 +204,19 @@ TABLE = (
         "a header beside a key",
         _cline(apiKey="@A@", headers={"Authorization": "Bearer @B@"}),
         ("@ROOT@", "user", {"authorization": "B"}),
+    ),
+    Arranged(
+        NEWER,
+        "LM Studio, where OpenAI's key is set",
+        _cline("lmstudio"),
+        ("@ROOT@", "user", {}),
+        {"OPENAI_API_KEY": "@B@"},
+    ),
+    Arranged(
+        NEWER,
+        "LiteLLM by its own variable",
+        _cline("litellm"),
+        ("@ROOT@", "user", {"authorization": "A"}),
+        {"OPENAI_API_KEY": "@B@", "LITELLM_API_KEY": "@A@"},
     ),
 )

@@ -23,7 +23,7 @@ ROWS = pytest.mark.parametrize("row", TABLE, ids=[f"{row.client.name}: {row.name
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Sequence[Mapping[str, Any]]:
-    takes("asks the real clients thirteen times")
+    takes("asks the real clients fifteen times")
     needs(platform.machine() == "x86_64", "needs the processor that Cline is made for")
     for client in {row.client.name: row.client for row in TABLE}.values():
         needs_client(client)
