@@ -191,6 +191,24 @@ def test_an_editor_that_is_older_than_the_settings(tmp_path: Path, child: Proces
     assert [one.cause for one in CHECKS["processes"](home.look(tool))] == expected
 
 
+EXTENSIONS = {
+    "it has it": (("acme.demo-1.2.3",), ["tool_not_restarted"]),
+    "it has others": (("other.demo-1.0.0", "acme.demonstration-1.0.0"), []),
+    "nobody knows": ((), ["tool_not_restarted"]),
+}
+
+
+@pytest.mark.parametrize(("there", "expected"), EXTENSIONS.values(), ids=EXTENSIONS)
+def test_an_editor_without_the_extension(tmp_path: Path, there: tuple[str, ...], expected: list[str]) -> None:
+    home = Home(tmp_path, {}, processes=[running(APPLIED - 60, {}, name="code")])
+    home.write({".demo/settings.json": '{"url": "http://g.example/v1", "key": "k"}'})
+    for name in there:
+        home.path(f".vscode/extensions/{name}").mkdir(parents=True)
+    remember(home, "demo", ".demo/settings.json")
+    tool = demo(f"{DEMO}[processes]\nnames = ['code']\ndesktop = true\nextension = 'acme.demo'\n")
+    assert [one.cause for one in CHECKS["processes"](home.look(tool))] == expected
+
+
 LEFT = {  # by Codex' TUI; its words, the findings where it is older than its settings, and where it has another key
     "nothing": ((), ["tool_not_restarted"], ["env_not_refreshed"]),
     "what reads them anew for each session": (("app-server", "--managed-daemon"), [], ["env_not_refreshed"]),

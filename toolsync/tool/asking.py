@@ -123,6 +123,7 @@ def processes(
                 ends=own.get("ends", ""),
                 live_as=frozenset(own.get("live_as", ())),
                 idle_as=frozenset(own.get("idle_as", ())),
+                extension=own.get("extension", ""),
             ),
         )
 

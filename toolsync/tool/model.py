@@ -234,6 +234,7 @@ class Processes:
         ends: the command that ends what it leaves running in the background; "" where it leaves nothing.
         live_as: words of the command line with which a running one takes up changed settings by itself.
         idle_as: words with which it makes no requests, so that it holds nothing.
+        extension: of an editor, which the tool is: as the folder that it is installed in begins; "" for none.
     """
 
     names: tuple[str, ...]
@@ -242,6 +243,7 @@ class Processes:
     ends: str = ""
     live_as: frozenset[str] = frozenset()
     idle_as: frozenset[str] = frozenset()
+    extension: str = ""
 
 
 @frozen

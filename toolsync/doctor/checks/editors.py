@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from toolsync.doctor.look import Look
 from toolsync.process import Process
@@ -12,6 +13,12 @@ _EDITORS = (
     *("idea", "pycharm", "webstorm", "phpstorm", "goland", "rider", "clion", "rubymine", "rustrover"),
 )
 """Programs that people start from a desktop, and that start tools in turn."""
+
+_FOLDERS = (
+    *(".vscode", ".vscode-insiders", ".vscode-oss", ".vscode-server", ".vscode-server-insiders", ".vscode-remote"),
+    *(".cursor", ".cursor-server", ".windsurf", ".windsurf-server", ".antigravity", ".trae"),
+)
+"""Where VS Code and its kin keep their extensions, below the home: `PUBLISHER.NAME-VERSION`."""
 
 _HOSTS = frozenset({"--utility-sub-type=node.mojom.NodeService", "--type=extensionHost"})
 """Words by which VS Code starts what runs a window's extensions; the second where the window is another machine's."""
@@ -32,6 +39,23 @@ def has_reloaded(look: Look, main: Process, since: float) -> bool:
     """
     hosts = [one for one in look.world.processes if one.words & _HOSTS and (one.started or 0.0) >= since]
     return any(main in _above(look, one) for one in hosts)
+
+
+def lacks_extension(look: Look) -> bool:
+    """Whether the tool is an extension, and no editor here has it; where none keeps its extensions, nobody knows."""
+    name = look.tool.processes[look.reader.name].extension.lower()
+    if not name:
+        return False
+    home = look.world.session.places.home
+    installed = [one.lower() for folder in _FOLDERS for one in _names(home / folder / "extensions")]
+    return bool(installed) and not any(one.startswith(f"{name}-") for one in installed)
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        return [one.name for one in folder.iterdir()]
+    except OSError:  # not there, or not ours to read
+        return []
 
 
 def _above(look: Look, process: Process) -> Iterator[Process]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from toolsync.causes import Severity
 from toolsync.doctor import replaced
-from toolsync.doctor.checks.editors import has_reloaded, is_of_desktop
+from toolsync.doctor.checks.editors import has_reloaded, is_of_desktop, lacks_extension
 from toolsync.doctor.checks.refreshing import needed
 from toolsync.doctor.checks.saying import address, same, values
 from toolsync.doctor.look import Look
@@ -137,10 +137,15 @@ def _older(look: Look, process: Process, environ: Mapping[str, str] | None) -> F
     ours = look.tool.processes[look.reader.name]
     applied = _applied(look, frozenset(environ or ())) or 0.0
     older = _seconds_before(process, applied)
-    if is_live(process, ours) or older is None or (ours.is_desktop and has_reloaded(look, process, applied)):
+    if is_live(process, ours) or older is None or (ours.is_desktop and _is_renewed(look, process, applied)):
         return None
     lines = [_started(look, process, older, say("wrote_settings_read_at_start"))]
     return _finding(look, process, "tool_not_restarted", lines, certainty="likely")
+
+
+def _is_renewed(look: Look, editor: Process, applied: float) -> bool:
+    """Whether there is nothing old in it: a window that was loaded anew, or no such extension at all."""
+    return lacks_extension(look) or has_reloaded(look, editor, applied)
 
 
 def _unseen(look: Look, process: Process, environ: Mapping[str, str] | None) -> Finding | None:
