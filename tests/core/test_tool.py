@@ -48,7 +48,8 @@ def test_a_shipped_template_reads_and_meets_the_schema(folder: Path) -> None:
 def test_a_shipped_template_has_no_file_that_its_manifest_does_not_name(folder: Path) -> None:
     manifest = document.parse((folder / "tool.toml").read_bytes(), "toml").data
     own_files = [row for row in manifest["file"] if "of" not in row]
-    named_files = {row[key] for row in own_files for key in ("overlay", "schema") if key in row}
+    rows = (*own_files, manifest.get("strict", {}))
+    named_files = {row[key] for row in rows for key in ("overlay", "schema") if key in row}
     assert {file.name for file in folder.iterdir()} == {"tool.toml", *named_files}
 
 

@@ -1150,7 +1150,7 @@ def test_nobody_is_asked_for_a_program_that_does_not_start(tmp_path: Path) -> No
     assert is_blocked(found(tmp_path, "incomplete", ROWS["incomplete"]["a provider that is not"]))
 
 
-ELSEWHERE = {"anothers", "drift", "processes", "desktop", "modes", "repositories"}
+ELSEWHERE = {"anothers", "drift", "dropped", "processes", "desktop", "modes", "repositories"}
 """Checks whose worlds need more than files: they have tests of their own."""
 
 

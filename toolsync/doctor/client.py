@@ -134,8 +134,7 @@ class Ended:
 
 def read(client: Client, ended: Ended) -> Outcome:
     """What the client's output says."""
-    tree = Tree(Layer("output", "file"), {"json": _values(ended.out), "out": ended.out, "err": ended.err})
-    found = {question: answer.value for question, answer in answers(client.output, [tree], {}).items()}
+    found = _answers(client, ended)
     status = int(found["status"]) if re.fullmatch(r"[1-5]\d\d", found["status"]) else None
     if ended.code == 0 and found["answer"].strip():
         return Outcome("answered", ended.seconds, _line(found["answer"]), 0, status)
@@ -144,6 +143,29 @@ def read(client: Client, ended: Ended) -> Outcome:
     is_event = state == "stopped" and _parsed(last) is not None  # one of many of a tool that was still at work
     words = _line(found["error"]) or _line(_last(ended.err)) or ("" if is_event else _line(last))
     return Outcome(state, ended.seconds, words, ended.code, status)
+
+
+def refusal(client: Client, file: Path, environ: Mapping[str, str]) -> str:
+    """Why the client does not start with its settings, by its own words; "" where it does, or says nothing of it.
+
+    It is started with what has it read them and ask nobody, in an empty folder. Raises nothing.
+
+    Args:
+        client: its row, which tells how.
+        file: its program.
+        environ: the user's own environment.
+    """
+    try:
+        ended = _run([str(file), *client.loads], environment(client, environ), _VERSION_SECONDS)
+    except OSError:
+        return ""
+    return _answers(client, ended)["refusal"].strip() if ended.code else ""
+
+
+def _answers(client: Client, ended: Ended) -> dict[str, str]:
+    """What each question about the output is answered with."""
+    tree = Tree(Layer("output", "file"), {"json": _values(ended.out), "out": ended.out, "err": ended.err})
+    return {question: answer.value for question, answer in answers(client.output, [tree], {}).items()}
 
 
 def _values(out: str) -> list[Any]:

@@ -50,7 +50,7 @@ OF_LONG_ANSWERS = frozenset({"tool_timeout_too_short"})
 def _diagnosis(effective: Effective, offline: Sequence[Finding], probed: Probed | None) -> Diagnosis:
     probe = probe_finding(probed, effective) if probed is not None else None
     probe = placed(probe, effective) if probe is not None else None
-    standing = [finding for finding in offline if finding.certainty == "sure" or _is_of_process(finding)]
+    standing = [one for one in offline if one.certainty == "sure" or one.is_own or _is_of_process(one)]
     if probe is None:
         standing = [_of_choice(finding, probed) for finding in standing]
         found = _merged(_gravest([*standing, *(asides(probed, effective) if probed is not None else [])]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from toolsync.paths import Places
 from toolsync.search.placing import existing, placed, spelled
 from toolsync.session import Session
 from toolsync.tool import FileRow, Layer, Tool
-from toolsync.tool.breach import check_of
+from toolsync.tool.breach import Breach, breach_of, check_of
 from toolsync.trace import Answer, Tree, heeded
 from toolsync.value import frozen
 
@@ -37,6 +38,8 @@ class Seen:
         error: why it cannot be opened or read.
         environ: the variables, for the environment.
         breach: what in it the tool does not take, so that it reads nothing of the whole; "" where it takes all.
+        drop: the field for which the tool takes nothing of it; surely where the state is `refused`, else by what older
+            versions do. None where there is no such field.
         is_at_home: whether its folder is the home folder, so that what would be a project's file is the user's own.
     """
 
@@ -48,6 +51,7 @@ class Seen:
     error: ToolsyncError | None = None
     environ: Mapping[str, str] | None = None
     breach: str = ""
+    drop: Breach | None = None
     is_at_home: bool = False
 
     @property
@@ -101,13 +105,21 @@ def _lies_in(layer: Layer, folders: Sequence[str]) -> bool:
     return any(folder in path for path in layer.path for folder in folders)
 
 
-def seen(session: Session, tool: Tool, files: Mapping[str, Path | None]) -> tuple[Seen, ...]:
+def _unasked(_: str) -> str:
+    """Nobody asked it for its version."""
+    return ""
+
+
+def seen(
+    session: Session, tool: Tool, files: Mapping[str, Path | None], version: Callable[[str], str] = _unasked
+) -> tuple[Seen, ...]:
     """The tool's layers, lowest first.
 
     Args:
         session: where they are read.
         tool: whose.
         files: the file of each of its own rows, by overlay; None for one that does not count here.
+        version: what a program says when it is asked for its version; "" where it says nothing.
     """
     formats = {row.overlay: row.format for row in tool.files}
     checks = {row.overlay: check_of(row) for row in tool.files}
@@ -115,7 +127,7 @@ def seen(session: Session, tool: Tool, files: Mapping[str, Path | None]) -> tupl
         _seen(session, layer, path or files.get(layer.overlay), layer.format or formats.get(layer.overlay, ""))
         for layer, path in placed(tool.layers, session.places)
     ]
-    judged = [_judged(one, checks.get(one.layer.overlay)) for one in read]
+    judged = [_dropped(_judged(one, checks.get(one.layer.overlay)), tool, version) for one in read]
     trees = heeded([one.tree for one in judged], session.places.around)
     found = [replace(one, layer=tree.layer) for one, tree in zip(judged, trees, strict=True)]
     own = {one.snapshot.real for one in found if one.snapshot is not None and not one.is_projects}
@@ -137,6 +149,19 @@ def _judged(one: Seen, check: Callable[[Value], str | None] | None) -> Seen:
         return one
     breach = check(one.document.data)
     return replace(one, state="refused", breach=breach) if breach else one
+
+
+def _dropped(one: Seen, tool: Tool, version: Callable[[str], str]) -> Seen:
+    """The layer, refused where the installed tool is known to drop it for one of its fields."""
+    strict, name = tool.strict, one.layer.name.partition(": ")[0]  # a drop-in is called after its folder, and itself
+    if strict is None or name not in strict.layers or one.state != "read" or one.document is None:
+        return one
+    data = one.document.data
+    if not isinstance(data, Mapping) or (breach := breach_of(strict, data)) is None:
+        return one
+    if re.search(strict.version, version(tool.commands[0]) if tool.commands else ""):
+        return replace(one, state="refused", drop=breach)
+    return replace(one, drop=breach_of(strict, data, is_of_kind=True))
 
 
 def unread(session: Session, tool: Tool) -> tuple[Seen, ...]:

@@ -66,7 +66,7 @@ def looks(world: World, tool: Tool) -> Iterator[Look]:
     wanted_of = wanted_edits(tool, given)
     elsewhere = unread(world.session, tool)
     for files in own_files(world.session, tool, own.get("paths", ())):
-        layers = seen(world.session, tool, files)
+        layers = seen(world.session, tool, files, world.version)
         yield from _programs(world, tool, layers, elsewhere, wanted_of)
 
 

@@ -130,6 +130,7 @@ class Finding:
         weight: what it amounts to here, where that is less than its cause is elsewhere.
         stops: whether the tool makes no request with it, so that there is nothing to ask either.
         question: the one of the trace's that it is about; "" where it may be about several.
+        is_own: whether it is about what the tool reads, and we may read otherwise: it stays whatever we are answered.
     """
 
     cause: str
@@ -141,6 +142,7 @@ class Finding:
     weight: Severity | None = None
     stops: bool = False
     question: str = ""
+    is_own: bool = False
 
     @property
     def severity(self) -> Severity:

@@ -13,7 +13,19 @@ from toolsync.facts import RAW_KEY_FACTS, WAYS
 from toolsync.overlay import check, facts_named
 from toolsync.tool.asking import connections, processes, request
 from toolsync.tool.client import clients
-from toolsync.tool.model import Client, Connection, Dialect, FileRow, Layer, Processes, Reader, Request, Slot, Tool
+from toolsync.tool.model import (
+    Client,
+    Connection,
+    Dialect,
+    FileRow,
+    Layer,
+    Processes,
+    Reader,
+    Request,
+    Slot,
+    Strict,
+    Tool,
+)
 from toolsync.tool.tracing import layers, readers, slot, unread
 
 __all__ = [
@@ -26,6 +38,7 @@ __all__ = [
     "Reader",
     "Request",
     "Slot",
+    "Strict",
     "Tool",
     "read_tool",
     "slot",
@@ -77,7 +90,20 @@ def read_tool(
         processes=dict(processes(name, manifest.get("processes", {}), commands, manifest.get("running", ()), programs)),
         leftovers={kind: tuple(paths) for kind, paths in manifest.get("leftovers", {}).items()},
         clients=tuple(clients(name, manifest.get("client", []), programs)),
+        strict=_strict(name, manifest, texts),
     )
+
+
+def _strict(name: str, manifest: Mapping[str, Any], texts: Mapping[str, str]) -> Strict | None:
+    """The `[strict]` table."""
+    table = manifest.get("strict")
+    if table is None:
+        return None
+    known = [row["name"] for row in manifest.get("layer", ()) if "environment" not in row and not row.get("unread")]
+    for layer in table["layers"]:
+        if layer not in known:
+            raise TemplateError(f"{name}/tool.toml: strict: no [[layer]] that is a file is called '{layer}'")
+    return Strict(_data(name, table["schema"], texts), tuple(table["layers"]), table["version"])
 
 
 def _settings(

@@ -16,7 +16,7 @@ PROMPT = "<prompt>"
 OUTPUT = ("json", "out", "err")
 """Where a slot may begin: the values that it printed as JSON, the latest first; what it printed; what it complained."""
 
-QUESTIONS = ("answer", "error", "status")
+QUESTIONS = ("answer", "error", "status", "refusal")
 
 
 def clients(tool: str, rows: Sequence[Mapping[str, Any]], readers: Sequence[Reader]) -> Iterator[Client]:
@@ -48,6 +48,7 @@ def _client(tool: str, row: Mapping[str, Any], readers: Sequence[Reader]) -> Cli
         sets=dict(row.get("sets", {})),
         hides=tuple(row.get("hides", ())),
         timeout_seconds=row.get("timeout_seconds", Client.timeout_seconds),
+        loads=tuple(row.get("loads", ())),
     )
 
 

@@ -247,6 +247,21 @@ class Processes:
 
 
 @frozen
+class Strict:
+    """What a tool takes in files of which it reads nothing where one field is otherwise.
+
+    Attributes:
+        schema: JSON Schema of that.
+        layers: the names of those that are such files.
+        version: what `PROGRAM --version` says matches it where all of the schema holds; newer ones may take more.
+    """
+
+    schema: Mapping[str, Any]
+    layers: tuple[str, ...]
+    version: str
+
+
+@frozen
 class Client:
     """The command that asks one program of the tool once, and what its output says.
 
@@ -256,8 +271,9 @@ class Client:
         version: what `PROGRAM --version` says must match it; "": every version is asked so.
         sets: variables that it is given beside the user's own.
         hides: variables that it is not given: a tool that runs toolsync has set them for itself.
-        output: answers `answer`, `error` and `status` over what it printed.
+        output: answers `answer`, `error`, `status` and `refusal` over what it printed.
         timeout_seconds: how long it may take.
+        loads: arguments with which it reads its settings, and asks nobody; empty where nobody knows any.
     """
 
     reader: str
@@ -267,6 +283,7 @@ class Client:
     sets: Mapping[str, str] = field(default_factory=dict)
     hides: tuple[str, ...] = ()
     timeout_seconds: float = 120
+    loads: tuple[str, ...] = ()
 
 
 @frozen
@@ -293,6 +310,7 @@ class Tool:
         processes: the running programs of each reader; by its name.
         leftovers: the files that it leaves beside its settings, where a key can stand too; patterns, by kind.
         clients: how its programs are asked once.
+        strict: what it takes in files that it drops whole; None where nobody knows of any.
     """
 
     name: str
@@ -314,6 +332,7 @@ class Tool:
     processes: Mapping[str, Processes] = field(default_factory=dict)
     leftovers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     clients: tuple[Client, ...] = ()
+    strict: Strict | None = None
 
     @property
     def holds(self) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from toolsync.doctor.checks import findings
 from toolsync.doctor.choice import examined
 from toolsync.doctor.diagnosis import OF_LONG_ANSWERS, diagnosis, is_blocked
 from toolsync.doctor.exported import is_exported
+from toolsync.doctor.loading import unstarted
 from toolsync.doctor.look import Look, here, looks
 from toolsync.doctor.model import Diagnosis, Finding, State
 from toolsync.doctor.remark import changed, left_out
@@ -70,7 +71,7 @@ def doctor(session: Session, options: Options) -> Result:
     world = _world(session)
     chosen = _chosen(world, known, options)
     seen = [examined(look) for tool in chosen for look in here(tuple(looks(world.of(tool.name), tool)))]
-    told = [(look, findings(look)) for look in seen]
+    told = [(look, _found(look, options)) for look in seen]
     asked = Probes({}) if options.is_offline else probes(told, is_deep=options.is_deep)
     diagnoses = [(look, diagnosed(look, found, asked, options)) for look, found in told]
     proven = _proofs(diagnoses, asked) if options.is_client else [None] * len(diagnoses)
@@ -100,6 +101,12 @@ def doctor(session: Session, options: Options) -> Result:
     is_proven = any(proof is not None and proof.outcome is not None for proof in proven)
     unproven = options.is_client and is_named and not is_proven
     return Result("doctor", data, messages, INCONCLUSIVE if unproven and code == DONE else code)
+
+
+def _found(look: Look, options: Options) -> tuple[Finding, ...]:
+    """What can be told before anybody is asked."""
+    found = findings(look)
+    return found if options.is_offline else (*found, *unstarted(look, found))
 
 
 def diagnosed(look: Look, found: Sequence[Finding], asked: Probes, options: Options) -> Diagnosis:

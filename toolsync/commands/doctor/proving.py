@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,12 +13,12 @@ from toolsync.doctor.astray import owner
 from toolsync.doctor.checks import saying
 from toolsync.doctor.client import Outcome
 from toolsync.doctor.layers import Seen
+from toolsync.doctor.loading import open_template
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Diagnosis, State
 from toolsync.doctor.printing import printing
 from toolsync.doctor.probed import Probed, is_reached
 from toolsync.doctor.proof import Verdict
-from toolsync.secret.helper import open_to_others
 from toolsync.sentence import Text, say, tell
 from toolsync.tool import Client
 from toolsync.value import frozen
@@ -85,7 +84,7 @@ def _proof(look: Look, one: Diagnosis, probed: Probed | None, versions: dict[Pat
     file = clients.program(row, environ)
     if file is None:
         return Proof(one.state, say("client_not_found", program=row.command[0]), "not_found")
-    template = _open_template(look)
+    template = open_template(look)
     if template is not None:
         says = say("client_unsafe", program=row.command[0], file=look.world.session.shown(template))
         return Proof(one.state, says, "unsafe", file)
@@ -118,17 +117,6 @@ def _unfitting(look: Look, one: Diagnosis, rows: Sequence[Client], versions: Map
     return Proof(
         one.state, say("client_other_version", program=rows[0].command[0], version=shown), "other_version", file
     )
-
-
-def _open_template(look: Look) -> Path | None:
-    """The template that names the command, if it is one of the user's own that others can change, or the project's."""
-    if not look.tool.is_users_own:
-        return None
-    places = look.world.session.places
-    file = look.world.session.config.parent / "tools" / look.tool.name / "tool.toml"
-    roots = [folder for folder in (places.project, *places.project.parents) if os.path.lexists(folder / ".git")]
-    is_projects = any(file.resolve().is_relative_to(root.resolve()) for root in roots if root != places.home)
-    return file if is_projects or open_to_others((file,)) is not None else None
 
 
 def _damaged(look: Look) -> Iterator[Seen]:

@@ -19,6 +19,7 @@ from toolsync.doctor.checks import (
     refreshing,
     running,
     standing,
+    strictness,
     syntax,
     wanting,
 )
@@ -29,6 +30,7 @@ Check = Callable[[Look], Iterator[Finding]]
 
 CHECKS: Mapping[str, Check] = {
     "syntax": syntax.syntax,
+    "dropped": strictness.dropped,
     "duplicates": syntax.duplicates,
     "refused": syntax.refused,
     "managers": managers.takeover,
