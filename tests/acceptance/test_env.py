@@ -72,6 +72,17 @@ def test_a_tool_on_path_adds_what_it_takes_beside(machine: Machine) -> None:
     assert machine.toolsync("env", "--shell", "sh").out == f"{ALL}export ANTHROPIC_MODEL='some-model'\n"
 
 
+def test_a_tool_that_would_hold_a_copy_is_led_to_its_environment(machine: Machine) -> None:
+    machine.profile()
+    ran = machine.toolsync("env", "--shell", "sh", "--tool", "cline")
+    edit, apply = "profile edit work --set tool.cline.key_way=env", "apply --profile work --tool cline"
+    assert f"`toolsync {edit} && toolsync {apply}` sets them." in ran.err
+    assert machine.toolsync(*edit.split()).code == 0
+    assert machine.toolsync(*apply.split(), "--yes", "--no-ping").code == 0
+    assert KEY not in machine.read(".cline/data/settings/providers.json")
+    assert machine.toolsync("env", "--shell", "sh", "--tool", "cline").err == ""
+
+
 @pytest.mark.parametrize("tool", ["codex", "config-toml"])
 def test_the_variable_that_a_file_names_is_the_articles_export(machine: Machine, tool: str) -> None:
     machine.profile(f'{GATEWAY.format("taotoken")}[profiles.work.tool.{tool}]\nkey_way = "env"\n')

@@ -10,6 +10,7 @@ from toolsync.commands.environment.belonging import on_path, profile_for, set_no
 from toolsync.commands.environment.reach import by_itself, by_variable, takes
 from toolsync.commands.environment.variables import Variable, anybodys, demanded, outline, taken, variable_of
 from toolsync.errors import UsageError
+from toolsync.planning.delivery import ways
 from toolsync.profile import Profile
 from toolsync.registry import Known
 from toolsync.result import Message
@@ -71,6 +72,9 @@ def _half_set(session: Session, profile: Profile, tools: Sequence[Tool]) -> Iter
         if has_settings and not by_itself(tool) and there.get(tool.name) != profile.name:
             text = f"{tool.title} takes the key from its environment, and its address and model from its own settings"
             command = shlex.join(("toolsync", "apply", "--profile", profile.name, "--tool", tool.name))
+            if ways(tool, profile)[0] == "plaintext":  # else it asks for consent to a copy
+                way = f"tool.{tool.name}.key_way=env"
+                command = f"{shlex.join(('toolsync', 'profile', 'edit', profile.name, '--set', way))} && {command}"
             yield Message("warning", f"{text}, which are not set to '{profile.name}'", f"`{command}` sets them.")
 
 
