@@ -514,6 +514,23 @@ def test_a_linked_work_tree_is_looked_at_whole(furnished: Machine) -> None:
     assert [one["shown"] for one in ran.json["data"]["findings"]] == ["~/main/.git/config"]
 
 
+def test_a_submodule_is_looked_at_within_its_repository(furnished: Machine) -> None:
+    home = Home(furnished.home)
+    home.repository("inner")
+    home.write("inner/a.txt", "nothing")
+    home.git("inner", "add", ".")
+    home.git("inner", "commit", "-q", "-m", "x")
+    home.repository("outer")
+    home.git("outer", "submodule", "--quiet", "add", str(furnished.home / "inner"), "sub")
+    home.git("outer", "commit", "-q", "-m", "x")
+    home.write("outer/sub/b.txt", SHAPED["github"])
+    furnished.project.rmdir()
+    furnished.project.symlink_to(furnished.home / "outer/sub")
+    ran = furnished.toolsync("check", "--json")
+    assert ran.json["data"]["not_looked_at"] == []
+    assert [one["shown"] for one in ran.json["data"]["findings"]] == ["~/outer/sub/b.txt"]
+
+
 def test_where_a_link_leads_is_looked_at_as_git_holds_it(furnished: Machine) -> None:
     home = Home(furnished.home)
     home.repository("project")

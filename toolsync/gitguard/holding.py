@@ -76,8 +76,9 @@ def work_trees(git: Git, tree: WorkTree) -> list[str]:
     """
     said = _text(git.said(*tree.git_options, "worktree", "list", "--porcelain", at=tree.root))
     records = [record.split("\n") for record in said.split("\n\n") if record.startswith("worktree ")]
-    there = [lines[0].removeprefix("worktree ") for lines in records if "bare" not in lines]
-    return [root for root in there if root != str(tree.root) and Path(root).is_dir()]
+    there = [Path(lines[0].removeprefix("worktree ")) for lines in records if "bare" not in lines]
+    none = {tree.root, own_folder(git, tree).resolve()}  # a submodule's own folder is listed as its main work tree
+    return [str(root) for root in there if root not in none and root.is_dir()]
 
 
 def _listed(git: Git, tree: WorkTree, *options: str) -> list[str]:

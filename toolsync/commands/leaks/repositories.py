@@ -9,7 +9,7 @@ from pathlib import Path
 from toolsync import disk
 from toolsync.commands.leaks.finding import Place, Unseen
 from toolsync.commands.leaks.looking import Looking
-from toolsync.commands.leaks.repository import Repository, look_at
+from toolsync.commands.leaks.repository import INNER, Repository, look_at
 from toolsync.errors import GitError
 from toolsync.gitguard.blobs import blobs
 from toolsync.gitguard.git import found as found_git
@@ -42,15 +42,19 @@ def look_through(looking: Looking, trees: Iterable[WorkTree], places: Places) ->
     except GitError as error:
         looking.unseen += [Unseen(tree.root, f"a repository, and {error.message}", matters=True) for tree in trees]
         return
+    looked: set[object] = set()
     for tree in trees if git else ():
         assert git is not None  # noqa: S101  there are trees
         try:
             real = tree if tree.git_dir else work_tree(git, tree.root)
             if real is not None:
+                looked.add(real.root)
                 Repository(looking, git, real).look(is_project=project.is_relative_to(real.root))
         except GitError as error:
             place = tree.git_dir or tree.root
             looking.unseen.append(Unseen(place, f"git does not read this repository: {error.message}", matters=True))
+    # The folder of a submodule that is looked through by itself.
+    looking.unseen = [one for one in looking.unseen if one.reason != INNER or one.what not in looked]
 
 
 def look_at_staged(looking: Looking, places: Places) -> None:

@@ -51,7 +51,7 @@ _MOST_NAMED = 50
 _KEPT_BY_GIT = ("config", "config.worktree", "FETCH_HEAD", "description", "*_EDITMSG", "*_MSG", "hooks/*", "info/*")
 """Files of a repository's own: addresses with a token in them, messages that did not become a commit, and programs."""
 
-_INNER = "a repository of its own: run `toolsync check` there"
+INNER = "a repository of its own: run `toolsync check` there"
 
 _MOST_FOLDERS = 5
 """How many are named that git ignores."""
@@ -127,7 +127,7 @@ class Repository:
                 reason = f"only {_MOST_LOOSE:,} of {len(some):,} files that git does not know"
                 self._looking.unseen.append(Unseen(self._tree.root, reason))
 
-    def _pass_over(self, names: Iterable[str], reason: str = _INNER) -> None:
+    def _pass_over(self, names: Iterable[str], reason: str = INNER) -> None:
         """Say that other repositories, or work trees, are not looked at."""
         self._looking.unseen += [Unseen(self._tree.root / name, reason) for name in names]
 
