@@ -67,6 +67,7 @@ def _named_variable(machine: Machine, gateway: LoopbackGateway) -> str:
 
 
 def _reference(machine: Machine, gateway: LoopbackGateway) -> str:
+    machine.write(".cline/data/globalState.json", json.dumps({"actModeApiProvider": "openai"}))
     machine.write(CLINE, json.dumps({"openAiApiKey": "${RELAY_KEY}"}))
     machine.profile(base_url=gateway.base_url)
     return "cline"
