@@ -9,6 +9,7 @@ from typing import Any
 from toolsync import memory as memories
 from toolsync import registry
 from toolsync.commands.describe import described_file, described_tool, left_messages, skipped_message
+from toolsync.commands.dropping import dropped
 from toolsync.commands.environment.variables import variable_of
 from toolsync.commands.helper_check import helper_complaints, helper_failures
 from toolsync.commands.keys.turning import Unturned
@@ -172,6 +173,7 @@ def plan_messages(session: Session, planned: Plan) -> Iterator[Message]:
     for skipped in planned.skipped:
         yield skipped_message(skipped, "warning", "problem" if skipped.is_asked else "note")
     yield from left_messages(session, planned)
+    yield from dropped(session, planned)
 
 
 def _ping_messages(pinged: Sequence[Pinged]) -> Iterator[Message]:

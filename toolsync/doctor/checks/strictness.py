@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from toolsync.causes import Severity
 from toolsync.doctor.checks.saying import at_line, slot, text, values
+from toolsync.doctor.field import line_of, wrong
 from toolsync.doctor.layers import Seen
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Certainty, Finding, Fix, Where
-from toolsync.document import KeyPath
 from toolsync.document.keypath import spell
-from toolsync.sentence import Text, say
+from toolsync.sentence import say
 from toolsync.tool.breach import Breach
 from toolsync.trace.credential import CREDENTIALS
 
@@ -29,17 +29,11 @@ def _is_needed(look: Look, one: Seen) -> bool:
 
 
 def _dropped(look: Look, one: Seen, breach: Breach) -> Finding:
-    where = Where(one.layer.name, spell(breach.path), one.file, _line(one, breach.path))
-    at, setting, takes = at_line(look, where), text(slot(look, where)), " | ".join(breach.takes)
+    line = line_of(one.document, breach.path) if one.document is not None else None
+    where = Where(one.layer.name, spell(breach.path), one.file, line)
+    at, setting = at_line(look, where), text(slot(look, where))
     is_sure = one.state == "refused"
-    said: list[Text] = [
-        say("field_missing", setting=setting)
-        if breach.is_missing
-        else say("field_of_kind", setting=setting, takes=takes)
-        if takes
-        else say("field_otherwise", setting=setting, called=look.called)
-    ]
-    lines = [say("at", place=at, said=said[0])]
+    lines = [say("at", place=at, said=wrong(breach, setting, look.called))]
     lines.append(say("reads_nothing" if is_sure else "may_read_nothing", called=look.called))
     fix = Fix(say("write_field" if breach.is_missing else "mend_field", setting=setting, place=at))
     found = values(look, where, place=at)
@@ -52,10 +46,3 @@ def _is_spared(look: Look, one: Seen) -> bool:
     """Whether the tool goes on without the file: a project's, or a machine's, where another says whom it asks."""
     base_url = look.found.get("base_url")
     return (one.is_projects or one.layer.is_managed) and base_url is not None and bool(base_url.layer)
-
-
-def _line(one: Seen, path: KeyPath) -> int | None:
-    """Where it stands; of what is missing, where that is which lacks it."""
-    ends = (path[:length] for length in range(len(path), 0, -1))
-    places = (one.document.position(end) for end in ends) if one.document is not None else ()
-    return next((place[0] for place in places if place is not None), 1)
