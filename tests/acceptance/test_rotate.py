@@ -573,6 +573,16 @@ def test_what_there_was_no_time_to_look_through_is_told(rotate: Rotate, monkeypa
     assert (ran.code, len(told), "(codex tool)" in told[0]) == (0, 1, True)
 
 
+def test_a_tool_whose_settings_are_broken_by_then_is_said_to_be_unknown(machine: Machine, rotate: Rotate) -> None:
+    machine.profile()
+    machine.write(".claude/settings.json", "{}")
+    assert machine.toolsync("apply", "--tool", "claude-code", "--yes", "--no-ping").code == 0
+    machine.write(".claude/settings.json", machine.read(".claude/settings.json") + "{")
+    ran = rotate(NEW, "--no-ping")
+    said = "warning: what Claude Code sends now is not known: ~/.claude/settings.json cannot be read as it stands"
+    assert (ran.code, said in ran.out) == (0, True)
+
+
 def test_who_stops_it_when_the_key_is_replaced_is_told_so(
     machine: Machine, switch: Home, rotate: Rotate, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -54,6 +54,12 @@ class Sight:
         """The layers as the trace takes them."""
         return [one.tree for one in self.layers]
 
+    @property
+    def broken_file(self) -> str:
+        """The first of the user's own files that cannot be read, or of which it takes nothing; "" for none."""
+        own = (one for one in self.layers if not one.is_projects)
+        return next((one.file for one in own if one.state in ("shut", "broken", "refused")), "")
+
     @cached_property
     def variables(self) -> Mapping[str, Where]:
         """The variables that its settings put into its environment, and where each stands."""

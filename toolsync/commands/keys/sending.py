@@ -71,10 +71,18 @@ def sent(session: Session, profile: Profile, tools: Sequence[Tool], key: Secret,
     is_blind = isinstance(session.open_vault(), MemoryVault)
     world = (Blind if is_blind else World)(session, profile, session.profiles().profiles)
     others = frozenset(_keys_of_others(session, profile))
-    ours = [look for tool in tools for look in looks(world, tool) if _is_ours(look) and not _is_others(look, others)]
+    there = [look for tool in tools for look in looks(world, tool)]
+    ours = [look for look in there if not look.broken_file and _is_ours(look) and not _is_others(look, others)]
     is_aside = session.profiles().active != profile.name
     judge = _Judge(profile, key, ping=ping, is_blind=is_blind, is_aside=is_aside)
-    return tuple(map(judge.sent, ours))
+    return (*map(judge.sent, ours), *(_unknown(look) for look in there if look.broken_file))
+
+
+def _unknown(look: Look) -> Sent:
+    """That it is not known what it sends."""
+    file = look.world.session.shown(look.broken_file)
+    text = f"what {look.called} sends now is not known: {file} cannot be read as it stands"
+    return Sent(look.called, None, text=text, hint=f"`toolsync doctor {look.tool.name}` says why.")
 
 
 def _is_ours(look: Look) -> bool:
