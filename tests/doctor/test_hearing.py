@@ -84,9 +84,10 @@ BURSTS: dict[str, tuple[tuple[int, ...], int, int | None, bool]] = {
     "at once, as late as the whole answer": ((900, 901, 902), 890, 850, False),
     "at once, and far later than the whole answer": ((1500, 1501, 1502), 1490, 100, True),
     "at once, and later than the whole answer, as models are by chance": ((2900, 2901, 2902), 2890, 300, False),
-    "many at once, and nothing to compare with": (tuple(range(900, 914)), 890, None, True),
-    "many at once, when we came to": (tuple(range(900, 914)), 200, None, False),
-    "many at once, and we were held up a little": (tuple(range(900, 914)), 780, None, True),
+    "many at once, and nothing to compare with": ((900,) * 12 + (902, 902), 890, None, True),
+    "many, as fast as they are sold": (tuple(range(900, 914)), 890, None, False),
+    "many at once, when we came to": ((900,) * 14, 200, None, False),
+    "many at once, and we were held up a little": ((900,) * 14, 780, None, True),
     "far later than the whole answer, when we came to": ((1500, 1501, 1502), 900, 100, False),
 }
 
