@@ -14,6 +14,9 @@ from tests.doctor.home import KEY, OTHER, Home
 from tests.doctor.test_well import CHUNKS, case, events
 from toolsync.doctor.checks import findings
 from toolsync.doctor.choice import examined
+from toolsync.doctor.client import Outcome
+from toolsync.doctor.model import Diagnosis
+from toolsync.doctor.proof import Probe, candidates
 
 CLI, STATE, SECRETS = (f".cline/data/{name}.json" for name in ("settings/providers", "globalState", "secrets"))
 GATEWAY = "https://gw.example/api/v1"
@@ -159,6 +162,17 @@ def test_what_is_passed_over_is_shown_as_set_and_not_used(tmp_path: Path) -> Non
     assert used["globalState.json"] == ({"provider", "base_url", "model"}, {"provider"})
     assert used["secrets.json"] == ({"key"}, set())
     assert (look.effective.url, look.effective.credentials) == ("", ())
+
+
+@pytest.mark.parametrize(("provider", "is_said"), [("ollama", False), ("lmstudio", True)])
+def test_a_large_request_is_no_way_to_see_more_where_nobody_is_asked(
+    tmp_path: Path, provider: str, *, is_said: bool
+) -> None:
+    home = Home(tmp_path)
+    home.write(cli(provider, baseUrl="http://localhost:1234/v1", model="m"))
+    look = examined(home.look("cline", "cli"))
+    lines = candidates(look, Diagnosis(look.effective, "inconclusive"), Outcome("refused", 1.0, "no"), Probe())
+    assert any("--deep" in str(line) for line in lines) == is_said
 
 
 OTHERS: dict[str, tuple[str, dict[str, str], dict[str, str], bool]] = {

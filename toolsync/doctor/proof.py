@@ -181,7 +181,7 @@ def candidates(look: Look, one: Diagnosis, outcome: Outcome, seen: Probe) -> Ite
         yield told
     stale = [each for each in one.findings if each.cause in _STALE]
     yield from (line for each in stale for line in each.evidence)
-    if told is None:
+    if told is None and one.effective.url:  # else doctor has nobody to ask, with `--deep` either
         yield say("client_own_request", tool=look.tool.name)
     yield say("client_out_of_sight")
 
