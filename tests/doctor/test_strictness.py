@@ -113,6 +113,14 @@ def test_a_projects_file_is_dropped_alone(tmp_path: Path) -> None:
     assert (one.severity, look.effective.model) == ("warning", "m")
 
 
+@pytest.mark.parametrize("version", [TRIED, NEWER])
+def test_an_organisations_file_counts_all_the_same(tmp_path: Path, version: str) -> None:
+    """Claude Code 2.1.332 passes over the one field of it."""
+    theirs = {"env": {"ANTHROPIC_MODEL": "theirs"}, "statusLine": "x"}
+    look = _look(tmp_path, version, {OWN: {"env": ENV}, "/etc/claude-code/managed-settings.json": theirs})
+    assert (_broken(look), look.effective.model) == ([], "theirs")
+
+
 STRICT = """
 [[layer]]
 name = "user"

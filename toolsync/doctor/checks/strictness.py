@@ -43,6 +43,6 @@ def _dropped(look: Look, one: Seen, breach: Breach) -> Finding:
 
 
 def _is_spared(look: Look, one: Seen) -> bool:
-    """Whether the tool goes on without the file: a project's, or a machine's, where another says whom it asks."""
+    """Whether the tool goes on without the file: a project's, where another says whom it asks."""
     base_url = look.found.get("base_url")
-    return (one.is_projects or one.layer.is_managed) and base_url is not None and bool(base_url.layer)
+    return one.is_projects and base_url is not None and bool(base_url.layer)
