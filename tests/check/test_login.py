@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.machine import ADDRESS, Machine
+from tests.acceptance.machine import ADDRESS, KEY, Machine
 from tests.keys import invented
+from toolsync.masking import Secret
 
 CREDENTIALS, STATE, AUTH = ".claude/.credentials.json", ".claude.json", ".codex/auth.json"
 TOKEN, REFRESH, CONSOLE = (f"sk-ant-{kind}-{invented(kind)}{'Zq7' * 9}" for kind in ("oat01", "ort01", "api03"))
@@ -81,3 +82,49 @@ def test_what_cline_uses_is_its_own_affair_but_for_our_gateways(furnished: Machi
     stored = {"version": 1, "lastUsedProvider": "openai-compatible", "providers": {"openai-compatible": entry}}
     furnished.write(".cline/data/settings/providers.json", json.dumps(stored)).chmod(0o600)
     assert furnished.toolsync("check").code == is_ours
+
+
+def _of_cline(secrets: dict[str, str], **providers: str) -> dict[str, str]:
+    """Cline's files: the editor's keys, and those of the CLI's providers, the last of which is chosen."""
+    entry = {"updatedAt": "2026-01-01T00:00:00.000Z", "tokenSource": "manual"}
+    each = {
+        name.replace("_", "-"): {**entry, "settings": {"provider": name.replace("_", "-"), "apiKey": key}}
+        for name, key in providers.items()
+    }
+    stored = {"version": 1, "lastUsedProvider": [*each][-1], "providers": each}
+    return {".cline/data/secrets.json": json.dumps(secrets), ".cline/data/settings/providers.json": json.dumps(stored)}
+
+
+OWN = {
+    "a key of another provider's": _of_cline({"openAiApiKey": HEX, "apiKey": CONSOLE}, deepseek=HEX[::-1]),
+    "the editor's is another": _of_cline({"openAiApiKey": HEX}, openai_compatible=HEX[::-1]),
+    "the editor's is the same": _of_cline({"openAiApiKey": HEX}, openai_compatible=HEX),
+}
+
+
+@pytest.mark.parametrize("files", OWN.values(), ids=OWN)
+def test_what_cline_keeps_of_its_own(furnished: Machine, files: Mapping[str, str]) -> None:
+    for name, content in files.items():
+        furnished.write(name, content).chmod(0o600)
+    assert furnished.toolsync("check").code == 0
+    furnished.write(".claude/settings.json", json.dumps({"env": {"ANTHROPIC_AUTH_TOKEN": HEX}})).chmod(0o600)
+    found = furnished.toolsync("check", "--json").json["data"]["findings"]
+    assert [Path(one["file"]).name for one in found if not one["agreed"]] == ["settings.json"]
+
+
+def test_a_profiles_key_in_a_login_is_found(furnished: Machine) -> None:
+    furnished.write(AUTH, json.dumps({"OPENAI_API_KEY": KEY})).chmod(0o600)
+    furnished.profile()
+    assert furnished.toolsync("apply", "--yes", "--no-ping", "--tool", "codex").code == 0
+    found = furnished.toolsync("check", "--json").json["data"]["findings"]
+    assert [(Path(one["file"]).name, one["agreed"]) for one in found] == [("auth.json", False)]
+
+
+def test_a_copy_that_was_agreed_to_is_none_under_another_name_either(furnished: Machine) -> None:
+    other = f'[profiles.other]\nbase_url = "{ADDRESS}"\nmodel = "m"\nkey = "keyring:other"\n'
+    furnished.profile(other)
+    assert furnished.vault is not None
+    furnished.vault.set("other", Secret(KEY))
+    agreed = ("--tool", "cline", "--profile", "other", "--allow-plaintext", "--yes", "--no-ping")
+    assert furnished.toolsync("apply", *agreed).code == 0
+    assert furnished.toolsync("check").code == 0

@@ -69,7 +69,7 @@ def _layer(tool: str, row: Mapping[str, Any], files: Sequence[FileRow]) -> Layer
         if not any(file.overlay == row["overlay"] for file in files):
             raise TemplateError(f"{tool}/tool.toml: layer '{name}': no [[file]] has '{row['overlay']}'")
         own = Layer(name, "overlay", overlay=row["overlay"], at=at, ignores=ignores, is_managed=is_managed)
-        return replace(own, refuses=refuses, wants=wants)
+        return replace(own, refuses=refuses, wants=wants, is_login=row.get("login", False))
     alternatives = (row["file"],) if isinstance(row["file"], str) else tuple(row["file"])
     for path in alternatives:
         if re.search(r"\*.*[/\\]", path):

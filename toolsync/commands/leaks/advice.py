@@ -10,10 +10,9 @@ from toolsync.commands.keys.stored import named
 from toolsync.commands.leaks.exposing import real_path
 from toolsync.commands.leaks.finding import Finding
 from toolsync.commands.leaks.repository import NOTE, STRANDED
-from toolsync.commands.leaks.sought import FORMER
+from toolsync.commands.leaks.sought import FORMER, is_kept
 from toolsync.errors import ToolsyncError
 from toolsync.gitguard.repository import WorkTree, enclosing
-from toolsync.keyref import PREFIXES
 from toolsync.masking import on_one_line
 from toolsync.profile import Profile
 from toolsync.session import Session
@@ -113,8 +112,3 @@ def _profiles(session: Session) -> tuple[Profile, ...]:
     with suppress(ToolsyncError):  # what reads the profiles says that they cannot be read
         return session.profiles().profiles
     return ()
-
-
-def is_kept(name: str) -> bool:
-    """Whether a secret of that name is kept where a profile takes it from, so that we can put another in its place."""
-    return name.startswith(PREFIXES)

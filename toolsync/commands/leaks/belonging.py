@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from toolsync.commands.leaks.advice import is_kept
 from toolsync.commands.leaks.exposing import real_path
 from toolsync.commands.leaks.finding import Finding
 from toolsync.commands.leaks.slots import Literal
-from toolsync.commands.leaks.sought import Sought
+from toolsync.commands.leaks.sought import Sought, is_kept
 from toolsync.errors import FileError, ProfileError
 from toolsync.session import Session
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -11,7 +12,8 @@ from toolsync import disk, gitguard, registry
 from toolsync.commands.keys.stored import references
 from toolsync.commands.leaks.finding import NAME, Finding, Unseen, open_to
 from toolsync.commands.leaks.looking import Looking
-from toolsync.commands.leaks.sought import Sought
+from toolsync.commands.leaks.slots import Literal
+from toolsync.commands.leaks.sought import Sought, is_kept
 from toolsync.commands.leaks.suspects import places_of
 from toolsync.errors import FileError, ProfileError
 from toolsync.planning.stores import Address
@@ -31,7 +33,7 @@ def expose(session: Session, looking: Looking) -> None:
         verdicts = ()
     found = {verdict.file: verdict for verdict in verdicts}
     agreed, kept = _agreed(session, looking.sought), _kept(session)
-    used = {(real_path(one.file), one.name) for one in looking.sought.literals if one.is_chosen and not one.is_login}
+    used = {place for place, one in _standing(looking.sought) if one.is_chosen and not one.is_login}
     for one in findings:
         if is_past(one):
             one.exposed.append("tracked" if one.inside == "index" else "history")
@@ -43,9 +45,11 @@ def expose(session: Session, looking: Looking) -> None:
         if verdict is not None and verdict.state in _IN_GIT:
             one.exposed.append(_IN_GIT[verdict.state])
             one.tree = verdict.tree
-        one.is_used = (real, one.secret) in used
-        part = agreed.get((str(real), one.secret))
-        one.is_agreed = not one.exposed and (real in kept or (part is not None and part in one.inside))
+        place = str(real), one.secret
+        one.is_used = place in used
+        is_kept_there = real in kept and place not in used and not is_kept(one.secret)
+        is_part = place in agreed and agreed[place] in one.inside
+        one.is_agreed = not one.exposed and (is_kept_there or is_part)
 
 
 _IN_GIT = {"tracked": "tracked", "exposed": "open", "copied": "copied"}
@@ -67,7 +71,7 @@ def _reachable(path: Path, who: list[str]) -> list[str]:
 
 def _agreed(session: Session, wanted: Sought) -> dict[tuple[str, str], str]:
     """Where a copy of a key stands by its owner's consent, or a tool's own login: file, key, and which part of it."""
-    agreed = {(str(real_path(one.file)), one.name): "" for one in wanted.literals if one.is_login}
+    agreed = {place: "" for place, one in _standing(wanted) if one.is_login and not is_kept(place[1])}
     try:
         profiles = {profile.name: profile for profile in session.profiles().profiles}
     except (ProfileError, FileError):
@@ -79,14 +83,24 @@ def _agreed(session: Session, wanted: Sought) -> dict[tuple[str, str], str]:
             if profile is None or profile.plaintext == "never" or not any(value.secret for value in layer.values):
                 continue
             path, part = _place(real)
-            agreed |= {(path, str(reference)): part for _, reference in references(profile)}
+            names = (wanted.called.get(str(reference), str(reference)) for _, reference in references(profile))
+            agreed |= {(path, name): part for name in names}
     return agreed
+
+
+def _standing(wanted: Sought) -> Iterator[tuple[tuple[str, str], Literal]]:
+    """The literal keys, each with its file and the name that its value is known by."""
+    names = {one.value: one.name for one in wanted.known}
+    yield from (((str(real_path(one.file)), names[one.key.reveal()]), one) for one in wanted.literals)
 
 
 def _kept(session: Session) -> frozenset[Path | None]:
     """The files in which tools themselves keep what a login gave them, whether they use it just now or not."""
-    layers = [layer for tool in registry.tools(session.config.parent).values() for layer in tool.layers]
-    paths = [path for layer in layers if layer.is_login for path in places_of(session, layer.path)]
+    paths: list[Path] = []
+    for tool in registry.tools(session.config.parent).values():
+        rows = {row.overlay: row.path for row in tool.files if not row.each}
+        for layer in (layer for layer in tool.layers if layer.is_login):
+            paths += places_of(session, rows.get(layer.overlay, layer.path))
     return frozenset(map(real_path, paths)) - {None}
 
 

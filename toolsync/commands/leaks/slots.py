@@ -71,7 +71,8 @@ def literals(session: Session) -> Iterator[Literal]:
             is_kept = _is_kept(tool)
             for one in _of(look):
                 yield replace(one, is_login=one.is_login or (is_kept and not one.profiles))
-            yield from _outdone(look)
+            for one in _outdone(look):
+                yield replace(one, is_login=one.is_login or is_kept)
             for one in (one for other in _chosen_otherwise(look) for one in _of(other)):  # `apply` leaves these alone
                 yield replace(one, profiles=(), is_login=one.is_login or is_kept, is_chosen=False)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import field
 from functools import cache, cached_property
 from typing import Any
 
@@ -14,6 +15,7 @@ from toolsync.commands.keys.stored import named, references
 from toolsync.commands.leaks.slots import Literal, literals
 from toolsync.deadline import answered
 from toolsync.errors import FileError, KeyMissingError, MemoryFileError, ProfileError, SecretError
+from toolsync.keyref import PREFIXES
 from toolsync.leaks import Known, Shape
 from toolsync.leaks.secret import SHORTEST
 from toolsync.masking import fingerprint, learn, possible_keys
@@ -36,6 +38,11 @@ FORMER = " before its rotation"
 """How the name of a key ends that was replaced, and is kept for `--back`."""
 
 
+def is_kept(name: str) -> bool:
+    """Whether a secret of that name is kept where a profile takes it from, so that we can put another in its place."""
+    return name.startswith(PREFIXES)
+
+
 @frozen
 class Sought:
     """What is looked for.
@@ -47,6 +54,7 @@ class Sought:
         memory: what was applied, whose key makes fingerprints.
         literals: keys that stand where tools look for theirs; they are among the known ones.
         is_kept: whether the memory lies on the disk; else its key is another one each time.
+        called: the name under which the secret of each reference, and each literal, is known: one value has one name.
     """
 
     known: tuple[Known, ...]
@@ -55,6 +63,7 @@ class Sought:
     memory: Memory
     literals: tuple[Literal, ...] = ()
     is_kept: bool = True
+    called: Mapping[str, str] = field(default_factory=dict)
 
     def fingerprint(self, value: str) -> str:
         """Six digits that tell two secrets apart, the same each time; "" where nothing was ever applied."""
@@ -74,12 +83,16 @@ def sought(session: Session, *, quick: bool) -> Sought:
     gathering = _Gathering(session, warnings, quick=quick)
     gathering.add_keys()
     if quick:
-        return Sought(tuple(gathering.known.values()), tuple(warnings), gathering.is_whole, memory, (), is_kept)
+        return Sought(
+            tuple(gathering.known.values()), tuple(warnings), gathering.is_whole, memory, (), is_kept, gathering.called
+        )
     gathering.add_old(memory)
     found = tuple(one for one in literals(session) if [*possible_keys(one.key.reveal())] == [one.key.reveal()])
     for one in found:
         gathering.add(one.name, one.key.reveal())
-    return Sought(tuple(gathering.known.values()), tuple(warnings), gathering.is_whole, memory, found, is_kept)
+    return Sought(
+        tuple(gathering.known.values()), tuple(warnings), gathering.is_whole, memory, found, is_kept, gathering.called
+    )
 
 
 def _memory(session: Session) -> tuple[Memory | None, list[Message]]:
@@ -97,6 +110,7 @@ class _Gathering:
     def __init__(self, session: Session, warnings: list[Message], *, quick: bool) -> None:
         self._session, self._warnings, self._quick = session, warnings, quick
         self.known: dict[str, Known] = {}
+        self.called: dict[str, str] = {}
         self.is_whole = True
         self._is_shut = False  # a keyring that did not answer once is not waited for again
 
@@ -214,7 +228,7 @@ class _Gathering:
             self._warnings.append(Message("note", text))
             return
         learn(value)
-        self.known.setdefault(value, Known(name, value))
+        self.called[name] = self.known.setdefault(value, Known(name, value)).name
 
     def _missed(self, text: str, hint: str) -> None:
         self.is_whole = False
