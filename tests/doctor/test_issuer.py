@@ -60,10 +60,12 @@ def chain(tmp_path: Path) -> Path:
     )
     key = of_leaf.private_bytes(PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     public = _signed("gw.example", of_leaf, "Corp Issuing", of_issuer, hosts, LOGS, LIES)
+    located = _signed("gw.example", of_leaf, "Corp Issuing", of_issuer, hosts, LIES)
+    other = _signed("Other Root", of_issuer, "Other Root", of_issuer, authority)
     direct = _signed("gw.example", of_leaf, "Corp Root", of_root, hosts)
-    files = {"root": root, "issuer": issuer, "both": issuer + root, "own": leaf, "chain": leaf + issuer}
+    files = {"root": root, "other": other, "issuer": issuer, "both": issuer + root, "own": leaf, "chain": leaf + issuer}
     files |= {"everybody's": Path(certifi.where()).read_bytes() + root}
-    shown = {"alone": leaf, "whole": leaf + issuer, "public": public, "public, whole": public + issuer}
+    shown = {"alone": leaf, "whole": leaf + issuer, "public": public, "public, whole": public + issuer, "located": located}
     for name, text in {**files, **{name: key + text for name, text in shown.items()}, "direct": key + direct}.items():
         (tmp_path / f"{name}.pem").write_bytes(text)
     return tmp_path
@@ -120,7 +122,9 @@ def test_the_root_is_to_be_added(told: Diagnosed, chain: Path, shows: str) -> No
 
 
 WHOSE = {
-    "the root is there, the one in between is not": ("alone", "root", ("tls_chain_incomplete", "likely")),
+    "the root is there, the one in between is not": ("located", "root", ("tls_chain_incomplete", "likely")),
+    "nothing tells whether there is one in between": ("alone", "root", ("tls_untrusted_ca", "sure")),
+    "another root is named than that which signed it": ("direct", "other", ("tls_untrusted_ca", "sure")),
     "nobody said what to trust": ("alone", "", ("tls_untrusted_ca", "sure")),
     "everybody's roots were named": ("alone", "everybody's", ("tls_untrusted_ca", "sure")),
     "the server's own was named": ("alone", "own", ("tls_untrusted_ca", "sure")),
@@ -156,6 +160,16 @@ def test_the_issuer_is_to_be_added_where_a_file_is_named(told: Diagnosed, chain:
     assert tell(found.fix.text) == (
         "Have the gateway's operator put the certificate of Corp Issuing behind the server's own, as `fullchain.pem` "
         f"has it; or get that certificate, and add it to {chain / 'root.pem'}."
+    )
+
+
+def test_what_is_said_of_a_root_that_does_not_help(told: Diagnosed, chain: Path) -> None:
+    found = told("claude", "direct", "other").primary
+    assert found is not None
+    assert found.fix is not None
+    assert tell(found.fix.text) == (
+        "Get the certificate of Corp Root from its administrator, and the root above it where that is none itself, "
+        f"and add them to {chain / 'other.pem'}."
     )
 
 

@@ -171,12 +171,14 @@ def test_one_that_has_a_key_which_was_replaced_since(
     assert not any(key in repr(found) for key in (KEY, OTHER))
 
 
-HOST = ("--type=utility", "--utility-sub-type=node.mojom.NodeService")
+NODE = ("--type=utility", "--utility-sub-type=node.mojom.NodeService")
+HOST = (*NODE, "--dns-result-order=ipv4first", "--inspect-port=0")
 CHILDREN: dict[str, tuple[Process, list[str]]] = {
     "none": (running(APPLIED + 9, name="bash", pid=8), ["tool_not_restarted"]),
     "a window that is older": (extension_host(APPLIED - 50, HOST), ["tool_not_restarted"]),
     "a window that was loaded anew": (extension_host(APPLIED + 9, HOST), []),
-    "one of another machine's": (extension_host(APPLIED + 9, ("--type=extensionHost",)), []),
+    "one of another machine's": (extension_host(APPLIED + 9, ("--inspect-port=0", "--type=extensionHost")), []),
+    "a terminal in it": (extension_host(APPLIED + 9, NODE), ["tool_not_restarted"]),
     "what an extension started": (extension_host(APPLIED + 9, ("/tsserver.js",)), ["tool_not_restarted"]),
     "another editor's": (extension_host(APPLIED + 9, HOST, parent=99), ["tool_not_restarted"]),
 }

@@ -138,10 +138,18 @@ def _rootless(effective: Effective, finding: Finding) -> Finding:
 
 
 def _alone(way: Way, effective: Effective, finding: Finding) -> Finding:
-    """The same where the server does not show who signed its certificate, and a root for it is there, or may be."""
+    """The same where the server does not show who signed its certificate, and a root for it is there, or may be.
+
+    A certificate that a root of one's own signed stands alone by right. Where neither logs nor the issuer's place tell
+    that there is one between, the root that is named may just as well be another's.
+    """
     one = way.certificate
     if one is None or not one.is_alone or not (one.is_public or way.has_own_roots):
         return finding
+    if not (one.is_public or one.issuer_at):
+        line, file = say("shown_alone", issuer=one.issuer), shown(effective.network.ca_bundle)
+        fix = Fix(say("add_authority", issuer=one.issuer, file=file))
+        return replace(finding, evidence=(*finding.evidence, line), fix=fix)
     lines: list[Text] = [say("shown_alone", issuer=one.issuer)]
     if one.issuer_at:
         lines.append(say("issuer_lies_at", issuer=one.issuer, place=one.issuer_at))

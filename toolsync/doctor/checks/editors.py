@@ -20,8 +20,9 @@ _FOLDERS = (
 )
 """Where VS Code and its kin keep their extensions, below the home: `PUBLISHER.NAME-VERSION`."""
 
-_HOSTS = frozenset({"--utility-sub-type=node.mojom.NodeService", "--type=extensionHost"})
-"""Words by which VS Code starts what runs a window's extensions; the second where the window is another machine's."""
+_HOST = "--inspect-port"
+"""How a word begins with which VS Code starts what runs a window's extensions, and none of its other helpers; where the
+window is another machine's too."""
 
 
 def is_of_desktop(look: Look, process: Process) -> bool:
@@ -37,8 +38,12 @@ def has_reloaded(look: Look, main: Process, since: float) -> bool:
         main: the editor.
         since: in seconds since 1970.
     """
-    hosts = [one for one in look.world.processes if one.words & _HOSTS and (one.started or 0.0) >= since]
+    hosts = [one for one in look.world.processes if (one.started or 0.0) >= since and _runs_extensions(one)]
     return any(main in _above(look, one) for one in hosts)
+
+
+def _runs_extensions(process: Process) -> bool:
+    return any(word.startswith(_HOST) for word in process.words)
 
 
 def lacks_extension(look: Look) -> bool:
