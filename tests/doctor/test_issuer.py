@@ -65,7 +65,13 @@ def chain(tmp_path: Path) -> Path:
     direct = _signed("gw.example", of_leaf, "Corp Root", of_root, hosts)
     files = {"root": root, "other": other, "issuer": issuer, "both": issuer + root, "own": leaf, "chain": leaf + issuer}
     files |= {"everybody's": Path(certifi.where()).read_bytes() + root}
-    shown = {"alone": leaf, "whole": leaf + issuer, "public": public, "public, whole": public + issuer, "located": located}
+    shown = {
+        "alone": leaf,
+        "whole": leaf + issuer,
+        "public": public,
+        "public, whole": public + issuer,
+        "located": located,
+    }
     for name, text in {**files, **{name: key + text for name, text in shown.items()}, "direct": key + direct}.items():
         (tmp_path / f"{name}.pem").write_bytes(text)
     return tmp_path
