@@ -243,13 +243,20 @@ def _laid(work: _Work, row: Row, known: LayerMemory | None, place: Place) -> Lai
 
 
 def _goes(work: _Work, rows: Sequence[Row], place: Place) -> bool:
-    """Whether nothing is left in a file that we made, or only what it started as."""
+    """Whether nothing is left in a file that we made, or only what it started as; a comment that is not ours is left."""
     document = work.document
     if document is None or not work.created or work.layers:
         return False
     starts = [row.start for row in rows if row.start and not row.start_is_filled]
+    if not place.goes_whole and _comments(document.text) - _comments("\n".join(starts)):
+        return False
     started = (documents.parse(start.encode(), place.format).data for start in starts)
     return document.data in ({}, None) or any(equal(document.data, data) for data in started)
+
+
+def _comments(text: str) -> set[str]:
+    """The lines that are comments, in any of the formats."""
+    return {stripped for line in text.splitlines() if (stripped := line.strip()).startswith(("#", "//", "/*"))}
 
 
 def _open(present: Document | None, memory: FileMemory, place: Place) -> Iterator[tuple[KeyPath, Value]]:
