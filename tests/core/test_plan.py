@@ -335,7 +335,7 @@ def test_a_change_of_key_way_leaves_nothing_of_the_way_before(
     assert (SECRET in (world.text or "")) is (last == "plaintext")
     assert world.plan(codex(last)).is_nothing
     world.run(nothing("codex"))
-    assert world.text == (None if text is None else "# mine too\n" * touched + text)
+    assert world.text == ("# mine too\n" * touched + (text or "") or None)
 
 
 # Two tools, one file

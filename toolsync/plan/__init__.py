@@ -243,7 +243,7 @@ def _laid(work: _Work, row: Row, known: LayerMemory | None, place: Place) -> Lai
 
 
 def _goes(work: _Work, rows: Sequence[Row], place: Place) -> bool:
-    """Whether nothing is left in a file that we made, or only what it started as; a comment that is not ours is left."""
+    """Whether nothing is left in a file that we made, or only what it started as; another's comment is something."""
     document = work.document
     if document is None or not work.created or work.layers:
         return False
