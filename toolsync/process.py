@@ -14,7 +14,7 @@ from toolsync.value import frozen
 if TYPE_CHECKING:
     import psutil
 
-    from toolsync.tool.model import Processes
+    from toolsync.tool.running import Processes
 
 
 def _unreadable() -> None:

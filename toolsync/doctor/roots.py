@@ -14,7 +14,7 @@ from toolsync.doctor.probed import Probed
 from toolsync.doctor.vouching import vouched
 from toolsync.sentence import say
 from toolsync.tool import Connection
-from toolsync.tool.model import Setting
+from toolsync.tool.running import Setting
 
 
 def unrooted(look: Look, probed: Probed | None) -> Iterator[Finding]:

@@ -13,19 +13,8 @@ from toolsync.facts import RAW_KEY_FACTS, WAYS
 from toolsync.overlay import check, facts_named
 from toolsync.tool.asking import connections, processes, request
 from toolsync.tool.client import clients
-from toolsync.tool.model import (
-    Client,
-    Connection,
-    Dialect,
-    FileRow,
-    Layer,
-    Processes,
-    Reader,
-    Request,
-    Slot,
-    Strict,
-    Tool,
-)
+from toolsync.tool.model import Client, Dialect, FileRow, Layer, Reader, Request, Slot, Strict, Tool
+from toolsync.tool.running import Connection, Processes
 from toolsync.tool.tracing import layers, readers, slot, unread
 
 __all__ = [

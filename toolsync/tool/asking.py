@@ -9,7 +9,8 @@ from typing import Any
 from toolsync.document.keypath import parse as parse_path
 from toolsync.errors import TemplateError
 from toolsync.proxies import Proxies
-from toolsync.tool.model import Connection, Processes, Reader, Request, Runtime, Setting
+from toolsync.tool.model import Reader, Request
+from toolsync.tool.running import Connection, Processes, Runtime, Setting
 
 _HEADERS = {
     "openai-chat": {"key": "authorization", "x_key": "x-api-key"},
