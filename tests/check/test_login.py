@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.machine import ADDRESS, KEY, Machine
+from tests.check.planted import SHAPED
 from tests.keys import invented
 from toolsync.masking import Secret
 
@@ -95,7 +96,13 @@ def _of_cline(secrets: dict[str, str], **providers: str) -> dict[str, str]:
     return {".cline/data/secrets.json": json.dumps(secrets), ".cline/data/settings/providers.json": json.dumps(stored)}
 
 
+BEDROCK = {"provider": "bedrock", "aws": {"accessKey": SHAPED["aws"], "region": "eu-west-1"}}
 OWN = {
+    "a key that stands elsewhere than a key": {
+        ".cline/data/settings/providers.json": json.dumps(
+            {"version": 1, "providers": {"bedrock": {"settings": BEDROCK}}}
+        )
+    },
     "a key of another provider's": _of_cline({"openAiApiKey": HEX, "apiKey": CONSOLE}, deepseek=HEX[::-1]),
     "the editor's is another": _of_cline({"openAiApiKey": HEX}, openai_compatible=HEX[::-1]),
     "the editor's is the same": _of_cline({"openAiApiKey": HEX}, openai_compatible=HEX),
@@ -128,3 +135,13 @@ def test_a_copy_that_was_agreed_to_is_none_under_another_name_either(furnished: 
     agreed = ("--tool", "cline", "--profile", "other", "--allow-plaintext", "--yes", "--no-ping")
     assert furnished.toolsync("apply", *agreed).code == 0
     assert furnished.toolsync("check").code == 0
+
+
+@pytest.mark.parametrize("key", [KEY, "a-key-without-digits"])
+def test_a_profiles_key_that_a_tool_takes_from_its_file_is_not_to_be_taken_out(furnished: Machine, key: str) -> None:
+    assert furnished.vault is not None
+    furnished.vault.set("work", Secret(key))
+    own = {"ANTHROPIC_BASE_URL": ADDRESS, "ANTHROPIC_AUTH_TOKEN": key}
+    furnished.write(".claude/settings.json", json.dumps({"env": own})).chmod(0o600)
+    (one,) = furnished.toolsync("check", "--json").json["data"]["findings"]
+    assert (one["fixes"], "take it out" in one["advice"]) == (["apply"], False)

@@ -87,7 +87,7 @@ def sought(session: Session, *, quick: bool) -> Sought:
             tuple(gathering.known.values()), tuple(warnings), gathering.is_whole, memory, (), is_kept, gathering.called
         )
     gathering.add_old(memory)
-    found = tuple(one for one in literals(session) if [*possible_keys(one.key.reveal())] == [one.key.reveal()])
+    found = tuple(one for one in literals(session) if gathering.takes(one.key.reveal()))
     for one in found:
         gathering.add(one.name, one.key.reveal())
     return Sought(
@@ -220,6 +220,10 @@ class _Gathering:
                 )
         except SecretError as error:
             self._missed(f"keys of yours that undo would bring back are not looked for: {error.message}", error.hint)
+
+    def takes(self, value: str) -> bool:
+        """Whether what stands in a key's place is one: a known one, or what may be."""
+        return value in self.known or [*possible_keys(value)] == [value]
 
     def add(self, name: str, value: str) -> None:
         """Look for this one too; what is known already keeps its name."""
