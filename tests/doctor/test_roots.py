@@ -99,6 +99,8 @@ NODES = {
     "told by its own variable": ("v24.21.0", {"NODE_USE_SYSTEM_CA": "1"}, False),
     "told of any file": ("v24.21.0", {"NODE_EXTRA_CA_CERTS": "/etc/other.pem"}, False),
     "one that cannot": ("v20.20.2", {"CLAUDE_CODE_CERT_STORE": "system", "NODE_EXTRA_CA_CERTS": "/x.pem"}, True),
+    "told in its options": ("v24.21.0", {"NODE_OPTIONS": "--use-system-ca"}, False),
+    "one that does not start with that": ("v20.20.2", {"NODE_OPTIONS": "--use-system-ca"}, True),
     "just before": ("v22.14.0", {"CLAUDE_CODE_CERT_STORE": "system"}, True),
     "told of nothing": ("v24.21.0", {"NODE_EXTRA_CA_CERTS": "", "CLAUDE_CODE_CERT_STORE": "bundled"}, True),
 }
