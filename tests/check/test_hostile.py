@@ -499,12 +499,17 @@ def test_a_profile_in_any_folder_does_not_make_that_folder_ours(furnished: Machi
     assert _check(furnished)["data"]["findings"] == []
 
 
+def _committed(home: Home, folder: str) -> None:
+    """A repository with one commit."""
+    home.repository(folder)
+    home.write(f"{folder}/a.txt", "nothing")
+    home.git(folder, "add", ".")
+    home.git(folder, "commit", "-q", "-m", "x")
+
+
 def test_a_linked_work_tree_is_looked_at_whole(furnished: Machine) -> None:
     home = Home(furnished.home)
-    home.repository("main")
-    home.write("main/a.txt", "nothing")
-    home.git("main", "add", ".")
-    home.git("main", "commit", "-q", "-m", "x")
+    _committed(home, "main")
     furnished.project.rmdir()
     home.git("main", "worktree", "add", "-q", "../project")
     home.git("project", "remote", "add", "origin", f"https://x:{SHAPED['github']}@github.com/x/y")
@@ -516,10 +521,7 @@ def test_a_linked_work_tree_is_looked_at_whole(furnished: Machine) -> None:
 
 def test_a_submodule_is_looked_at_within_its_repository(furnished: Machine) -> None:
     home = Home(furnished.home)
-    home.repository("inner")
-    home.write("inner/a.txt", "nothing")
-    home.git("inner", "add", ".")
-    home.git("inner", "commit", "-q", "-m", "x")
+    _committed(home, "inner")
     home.repository("outer")
     home.git("outer", "submodule", "--quiet", "add", str(furnished.home / "inner"), "sub")
     home.git("outer", "commit", "-q", "-m", "x")

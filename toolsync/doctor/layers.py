@@ -23,6 +23,8 @@ from toolsync.value import frozen
 
 State = Literal["environment", "read", "missing", "shut", "broken", "refused"]
 """`shut`: it cannot be opened; `broken`: nobody can read what it says; `refused`: its tool is too strict to."""
+UNREAD = frozenset({"shut", "broken", "refused"})
+"""States of a file of which the tool takes nothing."""
 
 
 @frozen

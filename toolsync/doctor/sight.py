@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from pathlib import Path
 
 from toolsync import disk
-from toolsync.doctor.layers import Seen
+from toolsync.doctor.layers import UNREAD, Seen
 from toolsync.doctor.model import Where
 from toolsync.doctor.references import expanded
 from toolsync.doctor.wanted import wanted
@@ -55,10 +55,10 @@ class Sight:
         return [one.tree for one in self.layers]
 
     @property
-    def broken_file(self) -> str:
-        """The first of the user's own files that cannot be read, or of which it takes nothing; "" for none."""
+    def damaged(self) -> Seen | None:
+        """The first of the user's own files that cannot be read, or of which it takes nothing."""
         own = (one for one in self.layers if not one.is_projects)
-        return next((one.file for one in own if one.state in ("shut", "broken", "refused")), "")
+        return next((one for one in own if one.state in UNREAD), None)
 
     @cached_property
     def variables(self) -> Mapping[str, Where]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,6 @@ from toolsync.doctor import proof
 from toolsync.doctor.astray import owner
 from toolsync.doctor.checks import saying
 from toolsync.doctor.client import Outcome
-from toolsync.doctor.layers import Seen
 from toolsync.doctor.loading import open_template
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Diagnosis, State
@@ -90,7 +89,7 @@ def _proof(look: Look, one: Diagnosis, probed: Probed | None, versions: dict[Pat
         return Proof(one.state, says, "unsafe", file)
     if any(owner(look, each.value, printing(look, each)) for each in look.effective.credentials):
         return Proof(one.state, say("client_astray", program=row.command[0]), "unsafe", file)
-    damaged = next(_damaged(look), None)
+    damaged = look.damaged  # Cline writes such a file anew, and every key is gone
     if damaged is not None:
         says = say("client_damaged", program=row.command[0], file=look.world.session.shown(damaged.file))
         return Proof(one.state, says, "damaged", file)
@@ -117,11 +116,6 @@ def _unfitting(look: Look, one: Diagnosis, rows: Sequence[Client], versions: Map
     return Proof(
         one.state, say("client_other_version", program=rows[0].command[0], version=shown), "other_version", file
     )
-
-
-def _damaged(look: Look) -> Iterator[Seen]:
-    """Files that the tool cannot read: one of them (Cline's) is written anew by its tool, and every key is gone."""
-    yield from (one for one in look.layers if not one.is_projects and one.state in ("shut", "broken", "refused"))
 
 
 def _asked(look: Look, one: Diagnosis, probed: Probed | None, row: Client, file: Path) -> Proof:

@@ -137,7 +137,7 @@ def _leads_away(look: Look) -> bool:
     from toolsync.commands.keys.sending import origin_of
 
     address, wanted = look.effective.base_url, look.wanted.get("base_url", "")
-    if look.broken_file:
+    if look.damaged:
         return False  # what it says then is not what it is set to
     return bool(address and wanted) and origin_of(address) != origin_of(wanted)
 

@@ -91,10 +91,7 @@ def execute(rotation: Rotation, *, ping: bool = True) -> Result:
         "written": sum(file.is_change for file in rotation.files.everything),
         "pings": [one.data() for one in pinged],
         "sent": [one.data() for one in after],
-        "left": [
-            {"where": one.where, "lines": list(one.lines), "copy": one.is_copy}
-            for one in (*left.places, *before.places)
-        ],
+        "left": [one.data() for one in (*left.places, *before.places)],
         "kept_until": None if forgotten or not turn.kept.entry else turn.kept.until,
     }
     return Result("key rotate", data, said, PROBLEM if any(one.level == "problem" for one in said) else DONE)

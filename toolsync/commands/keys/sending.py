@@ -72,16 +72,15 @@ def sent(session: Session, profile: Profile, tools: Sequence[Tool], key: Secret,
     world = (Blind if is_blind else World)(session, profile, session.profiles().profiles)
     others = frozenset(_keys_of_others(session, profile))
     there = [look for tool in tools for look in looks(world, tool)]
-    ours = [look for look in there if not look.broken_file and _is_ours(look) and not _is_others(look, others)]
+    ours = [look for look in there if look.damaged is None and _is_ours(look) and not _is_others(look, others)]
     is_aside = session.profiles().active != profile.name
     judge = _Judge(profile, key, ping=ping, is_blind=is_blind, is_aside=is_aside)
-    return (*map(judge.sent, ours), *(_unknown(look) for look in there if look.broken_file))
+    return (*map(judge.sent, ours), *(_unknown(look, one.file) for look in there if (one := look.damaged)))
 
 
-def _unknown(look: Look) -> Sent:
+def _unknown(look: Look, file: str) -> Sent:
     """That it is not known what it sends."""
-    file = look.world.session.shown(look.broken_file)
-    text = f"what {look.called} sends now is not known: {file} cannot be read as it stands"
+    text = f"what {look.called} sends now is not known: {look.world.session.shown(file)} cannot be read as it stands"
     return Sent(look.called, None, text=text, hint=f"`toolsync doctor {look.tool.name}` says why.")
 
 

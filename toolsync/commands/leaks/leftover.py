@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from toolsync import gateways, registry
 from toolsync.commands.leaks.exposing import real_path
@@ -44,6 +45,10 @@ class Leftover:
     where: str
     lines: tuple[int, ...] = ()
     is_copy: bool = False
+
+    def data(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {"where": self.where, "lines": list(self.lines), "copy": self.is_copy}
 
     def __str__(self) -> str:
         numbers = ", ".join(map(str, self.lines))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from toolsync.doctor.checks.saying import address, place, same, text, values
 from toolsync.doctor.checks.wanting import QUESTIONS, way_out
 from toolsync.doctor.command import applied, commands
-from toolsync.doctor.layers import Seen
+from toolsync.doctor.layers import UNREAD, Seen
 from toolsync.doctor.look import Look
 from toolsync.doctor.model import Finding, Where
 from toolsync.document import MISSING, Value, parse_path
@@ -29,7 +29,7 @@ def provider(look: Look) -> Iterator[Finding]:
         answer, base = look.found[question], _address(look, question, expected)
         if not same("base_url", base, want) or answer.value == expected or _is_managed(look, answer):
             continue
-        if not answer.layer and any(one.state in _UNREAD for one in look.layers if not one.layer.is_unmet):
+        if not answer.layer and any(one.state in UNREAD for one in look.layers if not one.layer.is_unmet):
             continue  # the file that would say so is not read: that is what is wrong
         where = look.where(answer)
         line = say("asks_other", place=place(look, where), value=text(answer.value), called=look.called)
@@ -46,10 +46,6 @@ def _address(look: Look, question: str, expected: str) -> str:
         return answers(chosen, look.trees, look.environ)["base_url"].value
     is_part = any(f"<{question}>" in slot.text for slot in questions.get("base_url", ()))
     return "" if is_part or "base_url" not in look.found else look.found["base_url"].value
-
-
-_UNREAD = frozenset({"shut", "broken", "refused"})
-"""States of a file of which the tool takes nothing."""
 
 
 def managed(look: Look) -> Iterator[Finding]:
