@@ -60,9 +60,10 @@ def test_one_says_when_it_started_who_started_it_and_with_what(tmp_path: Path) -
         (found,) = [one for one in called("some-tool") if one.pid == pid]
         assert found.parent == os.getpid()
         assert found.environ() == {"TOOL_URL": "http://old.example"}
+        assert (found.folder(), found.called) == (Path.cwd(), "some-tool")
     assert found.started is not None
     assert abs(found.started - before) < 60
-    assert found.environ() is None, "it has ended"
+    assert (found.environ(), found.folder()) == (None, None), "it has ended"
 
 
 NAMES: dict[str, tuple[str, str, Sequence[str], set[str]]] = {

@@ -33,6 +33,8 @@ class Process:
         started: when, in seconds since 1970; None where the system does not say.
         words: of its command line, behind the program.
         environ: the variables that it was started with; None where they are not ours to read, or not there yet.
+        folder: the one that it works in; None where that is not ours to read.
+        called: what the system calls it, for people.
     """
 
     pid: int
@@ -41,6 +43,8 @@ class Process:
     started: float | None = None
     words: frozenset[str] = field(default=frozenset(), repr=False)
     environ: Callable[[], Mapping[str, str] | None] = field(default=_unreadable, repr=False, compare=False)
+    folder: Callable[[], Path | None] = field(default=_unreadable, repr=False, compare=False)
+    called: str = ""
 
     def is_called(self, name: str) -> bool:
         """Whether `name` is one of its names; capitals do not count."""
@@ -73,6 +77,15 @@ def mains(processes: Sequence[Process]) -> list[Process]:
     """Those that no other of them started: of an editor its main process, whose variables all windows have."""
     pids = {process.pid for process in processes}
     return [process for process in processes if process.parent not in pids]
+
+
+def above(process: Process, processes: Sequence[Process]) -> Iterator[Process]:
+    """The program that started it, the one that started that, and so on, as far as they run still."""
+    by_pid, seen = {one.pid: one for one in processes}, set[int]()
+    while process.parent in by_pid and process.pid not in seen:
+        seen.add(process.pid)
+        process = by_pid[process.parent]
+        yield process
 
 
 def asking(processes: Iterable[Process], of: Processes) -> list[Process]:
@@ -128,6 +141,8 @@ def _process(process: psutil.Process) -> Process:
         started=process.create_time(),
         words=frozenset(argv[1:]),
         environ=partial(_environ, process),
+        folder=partial(_folder, process),
+        called=process.name(),
     )
 
 
@@ -138,6 +153,16 @@ def _environ(process: psutil.Process) -> Mapping[str, str] | None:
         return process.environ() or None  # one that has none at all is only just starting
     except (psutil.Error, OSError):
         return None
+
+
+def _folder(process: psutil.Process) -> Path | None:
+    import psutil
+
+    try:
+        folder = Path(process.cwd())
+    except (psutil.Error, OSError):
+        return None
+    return folder if folder.is_absolute() and os.path.isdir(folder) else None  # noqa: PTH112  is_dir may raise
 
 
 def names(name: str, file: str, argv: Sequence[str]) -> frozenset[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -134,6 +134,11 @@ def this_machine(project: Path | None = None) -> Places:
     platform = sys.platform if sys.platform in ("darwin", "win32") else "linux"
     root = Path(here.anchor)
     return Places(_home(), dict(os.environ), here, root, cast("Platform", platform), repository=_repository(here))
+
+
+def seen_from(places: Places, project: Path) -> Places:
+    """The same machine as it is seen by a program that works in another folder."""
+    return replace(places, project=project, repository=_repository(project))
 
 
 def _repository(project: Path) -> Path | None:

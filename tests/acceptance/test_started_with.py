@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 
 import pytest
 
@@ -15,7 +16,15 @@ from toolsync.process import Process
 NEW = invented("started-new")
 AGAIN = "it, and start it anew where the new key is set."
 ENDS = "ends what it leaves running in the background, which serves new runs too; else end"
+AUTH = {"ANTHROPIC_AUTH_TOKEN": KEY}
+AGENT = {"AGENT_KEY": KEY}
 HUB, DAEMON = f"`cline hub stop` {ENDS}", f"`codex app-server daemon stop` {ENDS}"
+
+
+def other(pid: int, name: str, parent: int = 1, environ: Mapping[str, str] | None = AGENT) -> Process:
+    return Process(pid, frozenset({name}), parent, environ=lambda: environ, called=name)
+
+
 Running = tuple[str, Mapping[str, str] | None, tuple[str, str] | None]
 RUNNING: dict[str, Running] = {
     # the program, its variables, and what is said of it
@@ -25,7 +34,19 @@ RUNNING: dict[str, Running] = {
     "in a variable that it never looks at": ("claude", {"OPENAI_API_KEY": KEY}, None),
     "with another key": ("claude", {"ANTHROPIC_AUTH_TOKEN": NEW}, None),
     "not ours to look into": ("claude", None, None),
-    "no tool of ours": ("another", {"ANTHROPIC_AUTH_TOKEN": KEY}, None),
+}
+OTHERS: dict[str, tuple[Sequence[Process], str | None]] = {
+    "one": ([other(7, "python3")], "python3 in $AGENT_KEY (pid 7)"),
+    "without variables of its own": ([other(7, "python3", environ=None)], None),
+    "with another key": ([other(7, "python3", environ={"AGENT_KEY": NEW})], None),
+    "of another home": ([other(7, "python3", environ={"AGENT_KEY": KEY, "HOME": "/nowhere"})], None),
+    "and what it started": (
+        [other(7, "sh"), other(8, "cat", 7), other(9, "sleep", 8, environ={}), other(10, "node", 9), other(11, "vi")],
+        "sh in $AGENT_KEY (pid 7), vi in $AGENT_KEY (pid 11)",
+    ),
+    "what a tool started": ([other(7, "codex"), other(8, "sh", 7)], None),
+    "what an editor started": ([other(7, "code", environ=None), other(8, "sh", 7)], None),
+    "toolsync itself": ([other(os.getpid(), "python3")], None),
 }
 CODEX = """model_provider = "gw"
 
@@ -56,6 +77,38 @@ def test_a_rotation_names_what_runs_with_the_old_key(
         text = f"{expected[0]} runs with the old key in ${variable} (pid 7), and goes on with it"
         assert found == [(text, expected[1])]
     assert KEY not in ran.out
+
+
+@pytest.mark.parametrize(("processes", "expected"), OTHERS.values(), ids=OTHERS)
+def test_a_rotation_names_other_programs_that_were_started_with_the_old_key(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, processes: Sequence[Process], expected: str | None
+) -> None:
+    machine.profile()
+    assert machine.vault is not None
+    machine.vault.set("work", Secret(KEY))
+    monkeypatch.setattr("sys.stdin", io.StringIO(NEW))
+    machine.processes = tuple(processes)
+    ran = machine.toolsync("key", "rotate", "--stdin", "--yes", "--no-ping", "--json")
+    said = [one["text"] for one in ran.json["messages"] if "pid" in one["text"]]
+    assert said == ([] if expected is None else [f"other programs were started with the old key: {expected}"])
+    assert KEY not in ran.out
+
+
+@pytest.mark.parametrize(("folder", "is_named"), [("has", False), ("has/inner", True), ("lacks", True)])
+def test_what_runs_in_another_folder_is_looked_at_there(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, folder: str, *, is_named: bool
+) -> None:
+    """The folder's own settings set another key, which comes before the one that the program was started with."""
+    machine.profile()
+    assert machine.vault is not None
+    machine.vault.set("work", Secret(KEY))
+    monkeypatch.setattr("sys.stdin", io.StringIO(NEW))
+    machine.write("has/.claude/settings.local.json", '{"env": {"ANTHROPIC_AUTH_TOKEN": "another-of-this-project"}}')
+    (machine.home / folder).mkdir(exist_ok=True)
+    one = Process(7, frozenset({"claude"}), environ=lambda: AUTH, folder=lambda: machine.home / folder)
+    machine.processes = (one,)
+    ran = machine.toolsync("key", "rotate", "--stdin", "--yes", "--no-ping", "--json")
+    assert any("pid 7" in one["text"] for one in ran.json["messages"]) == is_named
 
 
 def test_what_has_another_way_to_its_key_is_not_named(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:

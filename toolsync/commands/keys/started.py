@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import os
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolsync.leaks.secret import SHORTEST
 from toolsync.masking import Secret, on_one_line
-from toolsync.process import Process, asking
+from toolsync.process import Process, above, asking
 from toolsync.registry import Known
 from toolsync.result import Message
-from toolsync.session import Session
+from toolsync.session import Session, seen_from
 from toolsync.tool import Tool
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def started_with(session: Session, known: Known, key: Secret) -> Iterator[Message]:
-    """Each running program of a tool that takes the key from its environment, with what ends it.
+    """Each running program of a tool that takes the key from its environment, with what ends it; then all others.
 
     What people start from a desktop is left out: editors hand on an environment that they do not show.
 
@@ -37,19 +38,57 @@ def started_with(session: Session, known: Known, key: Secret) -> Iterator[Messag
             for process in asking(processes, program):
                 environ = process.environ() or {}
                 held = {name for name, value in environ.items() if _holds(value, key)}
-                look = _look(session, tool, reader, environ) if held and process.pid not in seen else None
+                look = _look(session, tool, reader, process) if held and process.pid not in seen else None
                 names = sorted(held & _taken(look, key)) if look is not None else []
                 if look is not None and names:
                     seen.add(process.pid)
                     yield _said(look, process, names)
+    yield from _others(session, known, processes, key)
 
 
-def _look(session: Session, tool: Tool, reader: str, environ: Mapping[str, str]) -> Look | None:
-    """The program with the environment that it was started in, and the settings that it finds with that."""
+def _others(session: Session, known: Known, processes: Sequence[Process], key: Secret) -> Iterator[Message]:
+    """Programs of no tool that were started with the key, in one line: which of them use it, nobody here knows.
+
+    What one of them or a tool's program started is not named beside that: it has its variables from there.
+    """
+    tools = {one.pid for one in processes if any(_is_of(one, tool) for tool in known.values())}
+    held = {one.pid: _held_in(session, one, key) for one in processes if one.pid not in {os.getpid(), *tools}}
+    holders = {pid for pid, names in held.items() if names}
+    handing = holders | tools
+    first = [
+        one
+        for one in processes
+        if one.pid in holders and handing.isdisjoint(other.pid for other in above(one, processes))
+    ]
+    listed = (f"{on_one_line(one.called)} in {_variables(held[one.pid])} (pid {one.pid})" for one in first)
+    if first:
+        text = f"other programs were started with the old key: {', '.join(listed)}"
+        yield Message("warning", text, "What of them uses it goes on with it: end that, and start it anew.")
+
+
+def _is_of(process: Process, tool: Tool) -> bool:
+    return any(process.is_called(name) for program in tool.processes.values() for name in program.names)
+
+
+def _held_in(session: Session, process: Process, key: Secret) -> list[str]:
+    """The variables in which it has the key, if it is at home here."""
+    environ, home = process.environ() or {}, session.places.home
+    is_here = os.path.realpath(environ.get("HOME") or home) == os.path.realpath(home) and process.has(home)
+    return sorted(name for name, value in environ.items() if _holds(value, key)) if is_here else []
+
+
+def _variables(names: Sequence[str]) -> str:
+    return ", ".join(f"${on_one_line(name)}" for name in names)
+
+
+def _look(session: Session, tool: Tool, reader: str, process: Process) -> Look | None:
+    """The program with the variables and the folder that it was started with, and the settings that it finds there."""
     from toolsync.commands.keys.sending import Blind  # with all that looks at tools
     from toolsync.doctor.look import looks
 
-    places = replace(session.places, home=Path(environ.get("HOME") or session.places.home), environ=environ)
+    environ, here = process.environ() or {}, session.places
+    places = replace(here, home=Path(environ.get("HOME") or here.home), environ=environ)
+    places = seen_from(places, process.folder() or here.project)
     found = looks(Blind(replace(session, places=places)), tool)
     return next((look for look in found if look.reader.name == reader), None)
 
@@ -67,8 +106,7 @@ def _holds(text: str, key: Secret) -> bool:
 
 
 def _said(look: Look, process: Process, names: Sequence[str]) -> Message:
-    listed = ", ".join(f"${on_one_line(name)}" for name in names)
-    text = f"{look.called} runs with the old key in {listed} (pid {process.pid}), and goes on with it"
+    text = f"{look.called} runs with the old key in {_variables(names)} (pid {process.pid}), and goes on with it"
     ends = look.tool.processes[look.reader.name].ends
     behind = f"`{ends}` ends what it leaves running in the background, which serves new runs too; else end"
     return Message("warning", text, f"{behind if ends else 'End'} it, and start it anew where the new key is set.")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 from toolsync.doctor.look import Look
-from toolsync.process import Process
+from toolsync.process import Process, above
 
 _EDITORS = (
     *("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf", "zed", "electron"),
@@ -27,7 +26,7 @@ window is another machine's too."""
 
 def is_of_desktop(look: Look, process: Process) -> bool:
     """Whether an editor started it, so that it has the editor's variables."""
-    return any(any(map(one.is_called, _EDITORS)) for one in _above(look, process))
+    return any(any(map(one.is_called, _EDITORS)) for one in above(process, look.world.processes))
 
 
 def has_reloaded(look: Look, main: Process, since: float) -> bool:
@@ -39,7 +38,7 @@ def has_reloaded(look: Look, main: Process, since: float) -> bool:
         since: in seconds since 1970.
     """
     hosts = [one for one in look.world.processes if (one.started or 0.0) >= since and _runs_extensions(one)]
-    return any(main in _above(look, one) for one in hosts)
+    return any(main in above(one, look.world.processes) for one in hosts)
 
 
 def _runs_extensions(process: Process) -> bool:
@@ -61,13 +60,3 @@ def _names(folder: Path) -> list[str]:
         return [one.name for one in folder.iterdir()]
     except OSError:  # not there, or not ours to read
         return []
-
-
-def _above(look: Look, process: Process) -> Iterator[Process]:
-    """The program that started it, the one that started that, and so on."""
-    by_pid = {one.pid: one for one in look.world.processes}
-    seen: set[int] = set()
-    while process.parent in by_pid and process.pid not in seen:
-        seen.add(process.pid)
-        process = by_pid[process.parent]
-        yield process
