@@ -17,20 +17,16 @@ def _applied(machine: Machine, tool: str, more: str = "") -> None:
     assert ran.code == 0, ran.err
 
 
+@pytest.mark.parametrize(("tool", "file", "more"), [("codex", CODEX, ""), ("config-toml", SERVICE, SKELETON)])
 @pytest.mark.parametrize("is_first", [True, False], ids=["at its top", "at its end"])
-def test_a_comment_of_the_users_keeps_the_file(machine: Machine, *, is_first: bool) -> None:
-    _applied(machine, "codex")
-    text = machine.read(CODEX)
-    machine.write(CODEX, NOTE + text if is_first else text + NOTE)
+def test_a_comment_of_the_users_keeps_the_file(
+    machine: Machine, tool: str, file: str, more: str, *, is_first: bool
+) -> None:
+    _applied(machine, tool, more)
+    text = machine.read(file)
+    machine.write(file, NOTE + text if is_first else text + NOTE)
     assert machine.toolsync("undo", "--yes").code == 0
-    assert machine.read(CODEX).strip() == NOTE.strip()
-
-
-def test_a_comment_in_one_that_has_comments_of_ours(machine: Machine) -> None:
-    _applied(machine, "config-toml", SKELETON)
-    machine.write(SERVICE, machine.read(SERVICE) + NOTE)
-    assert machine.toolsync("undo", "--yes").code == 0
-    assert machine.read(SERVICE).strip() == NOTE.strip()
+    assert machine.read(file).strip() == NOTE.strip()
 
 
 @pytest.mark.parametrize(("tool", "file", "more"), [("codex", CODEX, ""), ("config-toml", SERVICE, SKELETON)])

@@ -100,12 +100,12 @@ def without_start(document: Document, start: str, place: Place) -> Document:
 
 
 def _without_heading(document: Document, start: str, place: Place) -> Document:
-    """The document without the comment that the start begins with, where it begins with that still."""
+    """The document without the comment that the start begins with, where that stands whole still."""
     lines = takewhile(lambda line: line.startswith("#") or not line.strip(), start.splitlines(keepends=True))
-    heading = "".join(lines)
-    if not heading.strip() or not document.text.startswith(heading):
+    heading, text = "".join(lines), f"\n{document.text}"
+    if not heading.strip() or f"\n{heading}" not in text:
         return document
-    rest = documents.parse(document.text.removeprefix(heading).encode(), place.format)
+    rest = documents.parse(text.replace(f"\n{heading}", "\n", 1).removeprefix("\n").encode(), place.format)
     return rest if equal(rest.data, document.data) else document
 
 
