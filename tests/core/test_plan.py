@@ -163,7 +163,7 @@ def test_what_a_user_put_into_a_file_that_was_empty_stays_alone(empty: str, agai
     ("mine", "after"),
     [
         pytest.param("{}mine = 1\n", "mine = 1\n", id="a value"),
-        pytest.param("# mine\n{}mine = 1\n", "# mine\n# Ours.\n\nmine = 1\n", id="a comment above ours"),
+        pytest.param("# mine\n{}mine = 1\n", "# mine\nmine = 1\n", id="a comment above ours"),
         pytest.param("{}# mine\nmine = 1\n", "# mine\nmine = 1\n", id="a comment below ours"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -102,10 +103,11 @@ def without_start(document: Document, start: str, place: Place) -> Document:
 def _without_heading(document: Document, start: str, place: Place) -> Document:
     """The document without the comment that the start begins with, where that stands whole still."""
     lines = takewhile(lambda line: line.startswith("#") or not line.strip(), start.splitlines(keepends=True))
-    heading, text = "".join(lines), f"\n{document.text}"
-    if not heading.strip() or f"\n{heading}" not in text:
-        return document
-    rest = documents.parse(text.replace(f"\n{heading}", "\n", 1).removeprefix("\n").encode(), place.format)
+    heading = "".join(lines)
+    words = heading.strip()
+    ours = re.compile(rf"^{re.escape(words)}$\n{{0,{len(heading) - len(heading.rstrip())}}}", re.MULTILINE)
+    text = ours.sub("", document.text, count=1) if words else document.text
+    rest = documents.parse(text.encode(), place.format)
     return rest if equal(rest.data, document.data) else document
 
 
