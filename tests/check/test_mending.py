@@ -82,8 +82,19 @@ def test_git_is_told_to_ignore_a_file_with_a_key(furnished: Machine) -> None:
     assert _found(furnished) == {"~/project/.env": ["ignore"]}
     ran = furnished.toolsync("check", "--fix", "--yes", "--json")
     assert [one["what"] for one in ran.json["data"]["fixed"]] == ["ignore"]
-    assert furnished.read("project/.gitignore").startswith("*.pyc\r\n/.env\r\n")
+    assert furnished.read("project/.gitignore") == "*.pyc\r\n/.env\r\n"
     assert [one["exposed"] for one in ran.json["data"]["findings"]] == [[]]
+
+
+@pytest.mark.parametrize("rule", [".env", "/.env", ".env*", "*"])
+def test_a_file_that_git_ignores_is_left_to_it(furnished: Machine, rule: str) -> None:
+    """Though nothing ignores what toolsync would write beside a file of its own."""
+    Home(furnished.home).repository("project")
+    furnished.write("project/.gitignore", f"{rule}\n")
+    furnished.write("project/.env", f"K={KEY}\n")
+    (furnished.home / "project/.env").chmod(0o600)
+    (one,) = furnished.toolsync("check", "--json").json["data"]["findings"]
+    assert (one["shown"], one["exposed"], one["fixes"]) == ("~/project/.env", [], [])
 
 
 def test_a_tool_gets_the_key_another_way(furnished: Machine) -> None:

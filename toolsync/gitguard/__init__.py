@@ -45,6 +45,11 @@ class Verdict:
     reason: str = ""
 
     @property
+    def is_taken_up(self) -> bool:
+        """Whether git would take up the file itself, and not only what toolsync writes beside it."""
+        return self.state == "exposed" and lines(self.file)[0] in self.lines
+
+    @property
     def place(self) -> Path | None:
         """The repository as people know it: its work tree, or the bare repository; None where there is none."""
         if self.tree is None:

@@ -214,7 +214,7 @@ def _exposed(session: Session, verdict: Verdict, planned: Mapping[Path, str | No
     ignore_file = gitguard.ignore_file(verdict.file)
     assert ignore_file is not None  # noqa: S101  it lies in a repository
     what = "git does not ignore it"
-    if gitguard.lines(verdict.file)[0] not in verdict.lines:
+    if not verdict.is_taken_up:
         what = "git does not ignore what holds it beside that file, for a moment or longer"
     if _lacks(ignore_file, verdict, planned):
         return what, _addition(session, ignore_file, verdict.lines)

@@ -77,6 +77,6 @@ def _said(session: Session, verdict: Verdict) -> tuple[str, str]:
         return "chezmoi keeps a copy of it", f"`chezmoi forget {quoted}` removes the copy."
     if verdict.state == "unknown":
         return f"git cannot tell what it does with it: {verdict.reason}", "See `git status` there."
-    if verdict.state == "exposed" and line in verdict.lines and ignore_file is not None:
+    if verdict.is_taken_up and ignore_file is not None:
         return "git does not ignore it", f"Add to {session.shown(ignore_file)}: `{printable(line)}`"
     return "", ""

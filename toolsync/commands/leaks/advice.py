@@ -70,6 +70,8 @@ def _by_kind(session: Session, one: Finding, fixes: Collection[str]) -> str:
     if one.kind == "startup" and (owner := _owner(session, one.secret.removesuffix(FORMER))):
         command = on_one_line(shlex.join(["toolsync", "key", "print", owner]))
         return f"Let the line ask for the key (`{command}`), and take the value out."
+    if one.kind == "log" and one.inside:
+        return "The database holds more than that: delete the session with the program itself, if it can."
     return _ADVICE.get(one.kind, "Take it out of that file.").format(file=session.shown(one.file))
 
 

@@ -42,8 +42,8 @@ def expose(session: Session, looking: Looking) -> None:
         if status is not None and sys.platform != "win32":
             one.exposed += _reachable(real or one.file, open_to(status))
         verdict = found.get(real) if real else None
-        if verdict is not None and verdict.state in _IN_GIT:
-            one.exposed.append(_IN_GIT[verdict.state])
+        if verdict is not None and (verdict.is_taken_up or verdict.state in _IN_GIT):
+            one.exposed.append(_IN_GIT.get(verdict.state, "open"))
             one.tree = verdict.tree
         place = str(real), one.secret
         one.is_used = place in used
@@ -52,7 +52,7 @@ def expose(session: Session, looking: Looking) -> None:
         one.is_agreed = not one.exposed and (is_kept_there or is_part)
 
 
-_IN_GIT = {"tracked": "tracked", "exposed": "open", "copied": "copied"}
+_IN_GIT = {"tracked": "tracked", "copied": "copied"}
 
 
 def is_past(one: Finding) -> bool:

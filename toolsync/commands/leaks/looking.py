@@ -102,6 +102,8 @@ class Looking:
         self._statuses[place.file] = opened.status
         if opened.head(len(database.MAGIC)) == database.MAGIC:
             self._stream(_as_database(place), content.Stream(opened.file), self.limits.file_bytes)
+            for log in database.logs(place.file):
+                self._log_of(place, log)
             self._database(place)
             return
         is_large = place.kind == "repository" and packed.is_packed(opened.file)  # what people keep in those, and no log
@@ -151,6 +153,17 @@ class Looking:
             reason = f"only its first {most_bytes // 2**20:,} MiB"
             self.unseen.append(Unseen(place.file, reason, _matters(place.kind)))
 
+    def _log_of(self, place: Place, log: Path) -> None:
+        """Look through the log of a database, as through a part of it."""
+        try:
+            with content.opened(log) as opened:
+                self._seen.add((opened.status.st_dev, opened.status.st_ino))
+                self._stream(_as_database(place), content.Stream(opened.file), self.limits.file_bytes)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            self._shut(replace(place, file=log), error)
+
     def _database(self, place: Place) -> None:
         """The texts of its rows; a secret that its bytes show is told once, as a row's if it is one."""
         try:
@@ -158,7 +171,8 @@ class Looking:
                 if self.is_over:
                     self.unseen.append(Unseen(place.file, "not all its rows: the time was over", _matters(place.kind)))
                     return
-                self.text(Place(place.file, place.kind, place.tool, cell.place, has_lines=False), [cell.text])
+                inside = cell.table if place.kind == "log" else cell.place  # what was said once, logs say in many rows
+                self.text(Place(place.file, place.kind, place.tool, inside, has_lines=False), [cell.text])
         except (sqlite3.Error, OSError, ValueError) as error:  # names that are no UTF-8, too
             reason = f"it is a database whose rows cannot all be read ({error}); its bytes were looked through"
             self.unseen.append(Unseen(place.file, reason))

@@ -23,7 +23,9 @@ from toolsync.errors import (
 )
 from toolsync.plan import FilePlan
 from toolsync.planning.plans import Plan as ApplyPlan
+from toolsync.remembered import Memory
 from toolsync.result import Message
+from toolsync.search import database
 from toolsync.session import Session
 from toolsync.transaction import Write
 from toolsync.value import frozen
@@ -113,7 +115,7 @@ def plan(session: Session, checked: Checked, *, ping: bool) -> Plan:
     written = {file.path: file for file in applied.files if not file.is_nothing} if applied else {}
     return Plan(
         tuple(_shutting(checked, mended_by("mode"), written)),
-        tuple(_ignored(mended_by("ignore"), written)),
+        tuple(_ignored(mended_by("ignore"), written, checked.sought.memory)),
         moved,
         applied,
         options,
@@ -127,18 +129,23 @@ def _shutting(checked: Checked, findings: Sequence[Finding], written: Mapping[st
         status, file = checked.looking.status(one.file), written.get(str(real))
         if file is None and status is not None:
             yield Shutting(real, status)
+            yield from (Shutting(log, log.stat()) for log in database.logs(real) if log.is_file())
         elif file is not None and file.is_change and not file.holds_key and one.hit.value in (file.after or ""):
             yield Shutting(real, None)
 
 
-def _ignored(findings: Sequence[Finding], written: Mapping[str, FilePlan]) -> Iterator[Ignoring]:
-    """The lines that keep files out of git, by ignore file; without files that `apply` sees to, which writes first."""
+def _ignored(findings: Sequence[Finding], written: Mapping[str, FilePlan], memory: Memory) -> Iterator[Ignoring]:
+    """The lines that keep files out of git, by ignore file; without files that `apply` sees to, which writes first.
+
+    What toolsync writes beside a file for a moment is ignored too where the file is one that it writes.
+    """
     by_file: dict[Path, list[str]] = {}
     for one in findings:
         real = disk.resolve(one.file)
         ignore_file = gitguard.ignore_file(real)
         if ignore_file is not None and str(real) not in written:
-            by_file.setdefault(ignore_file, []).extend(gitguard.lines(real))
+            needed = gitguard.lines(real)[: None if str(real) in memory.files else 1]
+            by_file.setdefault(ignore_file, []).extend(needed)
     for ignore_file, lines in by_file.items():
         snapshot = disk.read(ignore_file, within=gitguard.left(ignore_file))
         applied = written.get(str(snapshot.real))

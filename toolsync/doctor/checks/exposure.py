@@ -74,7 +74,7 @@ def repositories(look: Look) -> Iterator[Finding]:
     for verdict in verdicts:
         credential = credentials[verdict.file]
         what = _GIT.get(verdict.state)
-        if what is None:
+        if what is None or (verdict.state == "exposed" and not verdict.is_taken_up):
             continue
         line = say("key_in_clear", place=place(look, credential.where), what=what)
         found = values(look, credential.where)
