@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import codecs
 import os
+import re
 import stat
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain
@@ -95,6 +97,29 @@ def plain(pieces: Iterable[bytes]) -> Iterator[bytes]:
     decoder = codecs.getincrementaldecoder(encoding)("replace")
     for piece in chain([first], rest):
         yield decoder.decode(piece).encode("utf-8", "replace")
+
+
+def unescaped(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    r"""The pieces of what fish keeps of its universal variables, with `\x2d` and its like as the character they mean.
+
+    fish 3 and 4 write so whatever is no letter, digit, `/` or `_`. Line ends stay as they are.
+    """
+    rest = b""
+    for piece in pieces:
+        text = rest + piece
+        at = text.rfind(b"\\", max(0, len(text) - _LONGEST_ESCAPE + 1))
+        text, rest = (text, b"") if at < 0 else (text[:at], text[at:])
+        yield _ESCAPE.sub(_meant, text)
+    yield _ESCAPE.sub(_meant, rest)
+
+
+_ESCAPE = re.compile(rb"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))")
+_LONGEST_ESCAPE = 10
+
+
+def _meant(escape: re.Match[bytes]) -> bytes:
+    code = int(escape[escape.lastindex or 0], 16)
+    return escape[0] if code == ord("\n") or code > sys.maxunicode else chr(code).encode("utf-8", "surrogatepass")
 
 
 @contextmanager

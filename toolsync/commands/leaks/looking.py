@@ -25,6 +25,9 @@ _MOST_LINES = 10
 _MOST_FINDINGS = 1000
 """More than anybody reads; their number is still told."""
 
+_ESCAPED = "fish_variables"
+"""What fish calls the file of its universal variables, of which it escapes what is no letter or digit."""
+
 _LOGGED_IN = ("tool", "settings")
 """Kinds of files in which programs keep the token of a login, which is where it belongs."""
 
@@ -143,7 +146,8 @@ class Looking:
 
     def _in_time(self, place: Place, stream: content.Stream, most_bytes: int) -> Iterator[bytes]:
         self.files += 1
-        for piece in stream.pieces(most_bytes):
+        pieces = stream.pieces(most_bytes)
+        for piece in content.unescaped(pieces) if place.file.name.startswith(_ESCAPED) else pieces:
             self.bytes += len(piece)
             yield piece
             if self.is_over:
