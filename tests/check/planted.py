@@ -164,7 +164,8 @@ LEAKS = (
         "history",
         2,
     ),
-    Leak("bash's start", ".bashrc", f"#\n#\nexport K='{KEY}'\n", WORK, "startup", 3),
+    Leak("bash's start", ".bashrc", f"#\n. ~/.mine/keys.sh\nexport K='{KEY}'\n", WORK, "startup", 3),
+    Leak("what bash's start reads in", ".mine/keys.sh", f"export K='{KEY}'\n", WORK, "startup"),
     Leak("fish's start", ".config/fish/config.fish", f"set -gx K {SHAPED['groq']}\n", "groq", "startup"),
     Leak(
         "PowerShell's start, without a mark",
@@ -175,14 +176,12 @@ LEAKS = (
         2,
     ),
     Leak("the replaced key", ".zshrc", f"export K={REPLACED}\n", OLD, "startup"),
-    Leak(
-        "git's own credentials", ".git-credentials", f"https://me:{SHAPED['github']}@github.com\n", "github", "startup"
-    ),
+    Leak("a profile's key at another program's login", ".git-credentials", f"https://me:{KEY}@gw\n", WORK, "login"),
     Leak("the file before an installer's", ".zshrc.pre-oh-my-zsh", f"export K={KEY}\n", WORK, "backup"),
     Leak("a history that was being written", ".bash_history-01234.tmp", f"K={KEY}\n", WORK, "backup"),
     Leak("a log that was rotated", ".codex/log/a.log.1.gz", gzip.compress(f"\n{KEY}\n".encode()), WORK, "log", 2),
     Leak("a service's drop-in", ".config/systemd/user/x.service.d/k.conf", f"[Service]\n#{KEY}\n", WORK, "startup", 2),
-    Leak("npm's", ".npmrc", f"//registry.npmjs.org/:_authToken={SHAPED['npm']}\n", "npm", "startup"),
+    Leak("a copy of npm's login", ".npmrc.bak", f"//registry.npmjs.org/:_authToken={SHAPED['npm']}\n", "npm", "backup"),
     Leak("a tracked file", f"{PROJECT}/.env", f"A=1\nB={KEY}\n", WORK, "project", 2),
     Leak("deep in the repository", f"{PROJECT}/a/b/notes.md", f"see {SHAPED['slack']}.\n", "slack", "repository"),
     Leak("the index only", f"{PROJECT}/staged.txt", None, WORK, "repository", 2, "index"),

@@ -81,6 +81,7 @@ _ADVICE = {
     "log": "Remove the log if nobody needs it.",
     "history": "Take the lines out, with no shell of that kind open.",
     "startup": "Take the value out, and let the line ask the program that keeps your keys.",
+    "login": "The program that keeps it there needs it: shut the file to all others.",
     "editor": "Remove the copy if nobody needs it.",
 }
 

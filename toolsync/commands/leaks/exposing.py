@@ -47,7 +47,7 @@ def expose(session: Session, looking: Looking) -> None:
             one.tree = verdict.tree
         place = str(real), one.secret
         one.is_used = place in used
-        is_kept_there = real in kept and place not in used and not is_kept(one.secret)
+        is_kept_there = (real in kept or one.kind == "login") and place not in used and not is_kept(one.secret)
         is_part = place in agreed and agreed[place] in one.inside
         one.is_agreed = not one.exposed and (is_kept_there or is_part)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from toolsync import registry
 from toolsync.commands.leaks.sought import rows
-from toolsync.doctor import startup
+from toolsync.doctor import sourced, startup
 from toolsync.errors import FileError, ProfileError, TemplateError
 from toolsync.paths import candidates
 from toolsync.planning.fitting import remembered_tools
@@ -26,7 +26,8 @@ class Suspects:
     """Files in which a key can stand.
 
     Attributes:
-        kind: what they are: `tool`, `backup`, `log`, `history`, `startup`, `project`, `editor`, `settings`, `own`.
+        kind: what they are: `tool`, `backup`, `log`, `history`, `startup`, `login`, `project`, `editor`, `settings`,
+            `own`.
         tool: whose; "" for none.
         listing: those that are there.
     """
@@ -55,11 +56,10 @@ def suspects(session: Session, memory: Memory) -> Iterator[Suspects]:
     for gone in sorted(remembered_tools(memory) - {tool.name for tool in tools}):
         yield Suspects("tool", gone, _together(map(listed, _remembered(memory, gone))))
     yield Suspects("own", "", _own(session))
+    named = sourced.named(session.places)
+    further = {"startup": (*startup.files(session.places), *named.read), "history": named.histories}
     for row in rows("places")["place"]:
-        files = [
-            *places_of(session, row["files"]),
-            *(startup.files(session.places) if row["kind"] == "startup" else ()),
-        ]
+        files = [*places_of(session, row["files"]), *further.get(row["kind"], ())]
         yield Suspects(row["kind"], "", _together(map(listed, dict.fromkeys(files))))
         if row["kind"] in _COPIED:
             yield Suspects("backup", "", _together(_copies(files)))
@@ -136,7 +136,7 @@ def _beside(path: Path, folder: Listing | None = None) -> Listing:
     return Listing(files, folder.shut, folder.is_cut)
 
 
-_COPIED = ("startup", "history")
+_COPIED = ("startup", "history", "login")
 """Kinds of which editors, installers and shells leave copies: `.zshrc.pre-oh-my-zsh`, `.bash_history-01234.tmp`."""
 
 

@@ -1,0 +1,97 @@
+"""Files that a shell's own files name: what they read in, and where they keep what was typed; and others' logins."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from tests.acceptance.machine import KEY, Machine
+from tests.check.planted import SHAPED
+from tests.conftest import needs
+from toolsync.commands.leaks import exposing
+
+SOURCED: dict[str, tuple[str, str, str]] = {
+    # the file that names it, how, and which file that is
+    "a dot": (".bashrc", ". ~/.mine/k", ".mine/k"),
+    "a word": (".zshrc", "source $HOME/.mine/k.zsh", ".mine/k.zsh"),
+    "in quotes": (".profile", 'source "${HOME}/my keys/k"', "my keys/k"),
+    "behind a question": (".bashrc", "[ -f ~/.mine/k ] && . ~/.mine/k", ".mine/k"),
+    "inside of one": (".zshrc", "if [[ -r ~/.mine/k ]]; then source ~/.mine/k; fi", ".mine/k"),
+    "a variable's usual value": (".zshrc", "source ${XDG_CONFIG_HOME:-$HOME/.config}/own/k", ".config/own/k"),
+    "a loop over a pattern": (".bashrc", 'for f in ~/.mine/*.sh; do\n  . "$f"\ndone', ".mine/k.sh"),
+    "a loop over names": (".bash_profile", 'for file in ~/.{path,keys,extra2}; do\n. "$file"; done', ".keys"),
+    "zsh's qualifiers": (".zshrc", "for f in ~/.mine/*.zsh(N); do source $f; done", ".mine/k.zsh"),
+    "fish": (".config/fish/config.fish", "test -e ~/.mine/k.fish; and source ~/.mine/k.fish", ".mine/k.fish"),
+    "a file that one reads in": (".bashrc", ". ~/.between", ".mine/k"),
+}
+
+
+@pytest.mark.parametrize(("start", "line", "file"), SOURCED.values(), ids=SOURCED)
+def test_a_file_that_a_start_reads_in_is_looked_at(furnished: Machine, start: str, line: str, file: str) -> None:
+    furnished.write(start, f"# mine\n{line}\n")
+    furnished.write(".between", "source ~/.mine/k\n")
+    furnished.write(file, f"export K={KEY}\n")
+    (one,) = furnished.toolsync("check", "--json").json["data"]["findings"]
+    assert (one["shown"], one["kind"]) == (f"~/{file}", "startup")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ". ./k",
+        "source $SOMEWHERE/k",
+        'source "$(dirname x)/k"',
+        ". ~/",
+        "source ~/.mine",
+        "source ~/\x00",
+        ". ~/.bashrc",
+        ". /dev/zero",
+        "for f in {a,b}{c,d}{e,f}{g,h}{i,j}{k,l}{m,n}; do",
+    ],
+)
+def test_what_only_a_shell_can_find_is_passed_over(furnished: Machine, line: str) -> None:
+    (furnished.home / ".mine").mkdir()
+    furnished.write(".bashrc", f"{line}\n")
+    ran = furnished.toolsync("check", "--json")
+    assert (ran.code, ran.json["data"]["findings"], ran.json["data"]["not_looked_at"]) == (0, [], [])
+
+
+@pytest.mark.parametrize(
+    ("line", "file"),
+    [
+        ("HISTFILE=~/.far/typed", ".far/typed"),
+        ('export HISTFILE="$HOME/.far/typed"', ".far/typed"),
+        ("HISTFILE=${XDG_STATE_HOME:-$HOME/.local/state}/far/typed", ".local/state/far/typed"),
+    ],
+)
+def test_a_history_is_found_where_a_start_puts_it(furnished: Machine, line: str, file: str) -> None:
+    furnished.write(".zshrc", f"{line}\n")
+    furnished.write(file, f"export K={KEY}\n")
+    (one,) = furnished.toolsync("check", "--json").json["data"]["findings"]
+    assert (one["shown"], one["kind"]) == (f"~/{file}", "history")
+
+
+LOGINS = [".npmrc", ".git-credentials", ".netrc", ".config/gh/hosts.yml", ".local/share/opencode/auth.json"]
+
+
+@pytest.mark.parametrize("file", LOGINS)
+def test_anothers_login_belongs_where_it_is_while_nobody_else_can_read_it(
+    furnished: Machine, monkeypatch: pytest.MonkeyPatch, file: str
+) -> None:
+    needs(os.name == "posix", "needs modes of files")
+    monkeypatch.setattr(exposing, "_reachable", lambda _, who: who)  # pytest's own folder above it is shut
+    path = furnished.write(file, f"token: {SHAPED['github']}\n")
+    path.chmod(0o600)
+    assert furnished.toolsync("check").code == 0
+    path.chmod(0o644)
+    (one,) = furnished.toolsync("check", "--json").json["data"]["findings"]
+    assert (one["kind"], one["exposed"], one["fixes"]) == ("login", ["group", "others"], ["mode"])
+    assert furnished.toolsync("check", "--fix", "--yes").code == 0
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("file", LOGINS)
+def test_a_profiles_key_does_not_belong_there(furnished: Machine, file: str) -> None:
+    furnished.write(file, f"token: {KEY}\n").chmod(0o600)
+    assert furnished.toolsync("check").code == 1
