@@ -72,6 +72,60 @@ def test_a_history_is_found_where_a_start_puts_it(furnished: Machine, line: str,
     assert (one["shown"], one["kind"]) == (f"~/{file}", "history")
 
 
+SCRIPTS: dict[str, tuple[str, str, str]] = {
+    # the settings, what they say, and the script
+    "Claude Code's": (".claude/settings.json", '{"apiKeyHelper": "~/bin/key.sh"}', "bin/key.sh"),
+    "with arguments": (
+        ".claude/settings.json",
+        '{"apiKeyHelper": "sh -c \'$HOME/bin/key --fast | tail -1\'"}',
+        "bin/key",
+    ),
+    "Codex'": (
+        ".codex/config.toml",
+        (
+            'model_provider = "x"\n[model_providers.x]\nname = "x"\nbase_url = "https://gw.example/v1"\n'
+            '[model_providers.x.auth]\ncommand = "sh"\nargs = ["{home}/bin/key"]\n'
+        ),
+        "bin/key",
+    ),
+    "one that another layer hides": (".claude/settings.json", '{"apiKeyHelper": "~/bin/key"}', "bin/key"),
+}
+
+
+@pytest.mark.parametrize(("settings", "text", "script"), SCRIPTS.values(), ids=SCRIPTS)
+def test_a_script_that_a_tool_runs_for_its_key_is_looked_at(
+    furnished: Machine, settings: str, text: str, script: str
+) -> None:
+    furnished.write(settings, text.replace("{home}", str(furnished.home)))
+    furnished.write("project/.claude/settings.local.json", '{"apiKeyHelper": "toolsync key print work"}')
+    furnished.write(script, f"#!/bin/sh\necho '{KEY}'\n")
+    (one,) = furnished.toolsync("check", "--json").json["data"]["findings"]
+    assert (one["shown"], one["line"]) == (f"~/{script}", 2)
+    assert "Let the line ask for the key (`toolsync key print work`)" in furnished.toolsync("check").out
+
+
+TEXTS = [
+    ".claude/CLAUDE.md",
+    ".claude/statusline.sh",
+    ".claude/commands/a/try.md",
+    ".claude/projects/-x/y/tool-results/1.txt",
+    ".codex/AGENTS.md",
+    ".codex/prompts/try.md",
+    ".codex/archived_sessions/a.jsonl",
+    "Documents/Cline/Rules/mine.md",
+    ".cline/data/sessions/1/1.messages.json",
+    ".vibe/prompts/mine.md",
+    ".config/Code - Insiders/User/History/1/a.json",
+]
+
+
+@pytest.mark.parametrize("file", TEXTS)
+def test_what_is_written_for_a_tool_is_looked_at(furnished: Machine, file: str) -> None:
+    furnished.write(file, f"try {KEY}\n")
+    (one,) = furnished.toolsync("check", "--json").json["data"]["findings"]
+    assert one["shown"] == f"~/{file}"
+
+
 LOGINS = [".npmrc", ".git-credentials", ".netrc", ".config/gh/hosts.yml", ".local/share/opencode/auth.json"]
 
 

@@ -1,7 +1,8 @@
-"""Keys that stand literally where tools look for theirs: found by their place, whatever they look like."""
+"""Keys that stand literally where tools look for theirs, and scripts that they run for one: found by their place."""
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -10,8 +11,9 @@ from pathlib import Path
 from toolsync import registry
 from toolsync.address import origin
 from toolsync.doctor.headers import further_headers
+from toolsync.doctor.helper import Command
 from toolsync.doctor.look import Look, looks
-from toolsync.doctor.printing import command_path
+from toolsync.doctor.printing import command_path, command_value
 from toolsync.doctor.world import World
 from toolsync.document import data
 from toolsync.document.keypath import parse as parse_path
@@ -75,6 +77,35 @@ def literals(session: Session) -> Iterator[Literal]:
                 yield replace(one, is_login=one.is_login or is_kept)
             for one in (one for other in _chosen_otherwise(look) for one in _of(other)):  # `apply` leaves these alone
                 yield replace(one, profiles=(), is_login=one.is_login or is_kept, is_chosen=False)
+
+
+def scripts(session: Session) -> Iterator[Path]:
+    """The user's own scripts that tools run for a key: people write one into them; none is run.
+
+    Raises:
+        FileError: the folder of the user's own tools cannot be read.
+    """
+    world, home = _world(session), session.places.home
+    for tool in registry.tools(session.config.parent).values():
+        for look in looks(world, tool):
+            for word in (word for command in _commands(look) for word in _WORDS.findall(" ".join(command.words))):
+                path = Path(_HOME.sub(lambda _: str(home), word))
+                if path.is_absolute() and path.is_relative_to(home) and os.path.isfile(path):  # noqa: PTH113  too long
+                    yield path
+
+
+_WORDS = re.compile(r"""[^\s'";|&()<>=]+""")
+_HOME = re.compile(r"^(?:~|\$HOME|\$\{HOME\})(?=[/\\])")
+
+
+def _commands(look: Look) -> Iterator[Command]:
+    """Those that print the key in any layer; toolsync's own is none."""
+    for layer in look.layers:
+        for question, answer in look.slots_of(layer).items():
+            path = command_path(look, answer) if question in CREDENTIALS and answer.value else None
+            command = Command.of(command_value(look, answer, path)) if path is not None else None
+            if command is not None and not command.is_own:
+                yield command
 
 
 def _is_kept(tool: Tool) -> bool:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from toolsync import registry
+from toolsync.commands.leaks.slots import scripts
 from toolsync.commands.leaks.sought import rows
 from toolsync.doctor import sourced, startup
 from toolsync.errors import FileError, ProfileError, TemplateError
@@ -53,11 +54,12 @@ def suspects(session: Session, memory: Memory) -> Iterator[Suspects]:
         yield Suspects("tool", tool.name, _together(map(listed, files)))
         yield Suspects("backup", tool.name, _together(_beside(path) for path in files))
         yield _left(session, tool, "backups", "backup")
+        yield _left(session, tool, "texts", "settings")
     for gone in sorted(remembered_tools(memory) - {tool.name for tool in tools}):
         yield Suspects("tool", gone, _together(map(listed, _remembered(memory, gone))))
     yield Suspects("own", "", _own(session))
     named = sourced.named(session.places)
-    further = {"startup": (*startup.files(session.places), *named.read), "history": named.histories}
+    further = {"startup": (*startup.files(session.places), *named.read, *scripts(session)), "history": named.histories}
     for row in rows("places")["place"]:
         files = [*places_of(session, row["files"]), *further.get(row["kind"], ())]
         yield Suspects(row["kind"], "", _together(map(listed, dict.fromkeys(files))))
