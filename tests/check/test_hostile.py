@@ -617,5 +617,8 @@ def test_notes_and_stashes_of_git_are_called_what_they_are(furnished: Machine) -
     home.git("project", "stash", "-q")
     stash = home.git("project", "rev-parse", "--short", "stash").strip()
     found = {(one["shown"], one["inside"]): one["advice"] for one in _check(furnished)["data"]["findings"]}
-    assert set(found) == {("~/project", f"note on {commit[:12]}"), ("~/project/a.txt", f"commit {stash}")}
+    assert set(found) == {
+        ("~/project", f"note on {commit[:12]}"),
+        ("~/project/a.txt", f"commit {stash}, which is a stash"),
+    }
     assert "every clone that fetches them" in found["~/project", f"note on {commit[:12]}"]

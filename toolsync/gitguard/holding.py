@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Literal
 
 from toolsync.errors import GitError
 from toolsync.gitguard.blobs import TOLD, Entry
@@ -215,6 +216,24 @@ def commit_of(git: Git, tree: WorkTree, blob: str) -> str:
         return next(iter(said.split()), "")  # of a merge, once for each parent
     except GitError:
         return ""
+
+
+Leading = Literal["reference", "stash", "reflog"]
+"""From what has every clone to what none has."""
+
+
+def leading_to(git: Git, tree: WorkTree, commit: str) -> Leading:
+    """What leads to a commit: a branch, a tag or what is checked out; a stash; or reflogs alone.
+
+    Raises:
+        GitError: it cannot tell.
+    """
+    form = ("for-each-ref", f"--contains={commit}", "--format=%(refname)")
+    names = _text(git.said(*tree.git_options, *form, at=tree.root)).split()
+    if names:
+        return "stash" if set(names) == {"refs/stash"} else "reference"
+    there = git.said(*tree.git_options, "rev-list", "--max-count=1", commit, "--not", "HEAD", at=tree.root)
+    return "reflog" if there.strip() else "reference"
 
 
 def committing(environ: Mapping[str, str]) -> Git:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from toolsync.commands.keys.stored import named
 from toolsync.commands.leaks.exposing import real_path
 from toolsync.commands.leaks.finding import Finding
-from toolsync.commands.leaks.repository import NOTE, STRANDED
+from toolsync.commands.leaks.repository import NOTE, STASHED, STRANDED, TAKEN_BACK
 from toolsync.commands.leaks.sought import FORMER, is_kept
 from toolsync.errors import ToolsyncError
 from toolsync.gitguard.repository import WorkTree, enclosing
@@ -36,8 +36,11 @@ def _away(session: Session, one: Finding, fixes: Collection[str]) -> str:
     if one.kind == "staged":
         return "Take it out, and `git add` the file again."
     if one.inside.endswith(STRANDED):
-        command = on_one_line(shlex.join(["git", "-C", str(one.file), "gc", "--prune=now"]))
-        return f"No clone has it; `{command}` clears all such objects away."
+        return f"No clone has it; `{_git(one)} gc --prune=now` clears all such objects away."
+    if one.inside.endswith(STASHED):
+        return f"No clone has it; `{_git(one)} stash list` shows which one it is, and `git stash drop` drops it."
+    if one.inside.endswith(TAKEN_BACK):
+        return f"It was taken back, and no clone has it, if it was not pushed before that; {_forgetting(one)}"
     if one.inside.startswith(NOTE):
         return "It stays in the history of the notes, and in every clone that fetches them."
     if "history" in one.exposed:
@@ -48,6 +51,18 @@ def _away(session: Session, one: Finding, fixes: Collection[str]) -> str:
     if "copied" in one.exposed:
         return f"`{on_one_line(shlex.join(['chezmoi', 'forget', str(one.file)]))}` removes the copy."
     return _by_kind(session, one, fixes)
+
+
+def _git(one: Finding) -> str:
+    """How git is called for the repository of a finding, from any folder."""
+    return on_one_line(shlex.join(["git", *(one.tree.git_options if one.tree else ())]))
+
+
+def _forgetting(one: Finding) -> str:
+    """What makes git forget commits that were taken back: not `--all`, which would drop stashes too."""
+    git = _git(one)
+    first = f"{git} reflog expire --expire-unreachable=now HEAD $({git} for-each-ref --format='%(refname)' refs/heads)"
+    return f"`{first}`, then `{git} gc --prune=now`, clear away every commit that was taken back."
 
 
 def _removal(one: Finding) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import time
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import replace
@@ -22,6 +23,7 @@ from toolsync.gitguard.holding import (
     earlier,
     ignored,
     index,
+    leading_to,
     loose,
     messages,
     notes,
@@ -37,6 +39,10 @@ from toolsync.search.listing import listed
 
 STRANDED = ", to which no commit leads any more"
 """How what was found ends in such an object: no clone has it."""
+
+STASHED = ", which is a stash"
+TAKEN_BACK = ", to which only the reflog leads"
+"""How what was found ends in commits that no branch and no tag leads to."""
 
 NOTE = "note on "
 """How what was found begins that `git notes` keeps: a clone has it only where somebody fetches notes."""
@@ -204,7 +210,7 @@ class Repository:
         look_at(self._looking, contents, entry, place, is_told=inside != _HISTORY)
 
     def _name_commits(self, versions: Iterable[Entry]) -> None:
-        """Say in which commit each version is that something was found in."""
+        """Say in which commit each version is that something was found in, and what leads to it."""
         by_blob = {f"{_HISTORY}{version.blob}": version for version in versions}
         named: dict[str, str] = {}
         for found in self._looking.findings:
@@ -215,6 +221,27 @@ class Repository:
                     named[blob] = commit_of(self._git, self._tree, blob)
                 lost = "" if version.name else STRANDED
                 found.inside = f"commit {named[blob]}" if named.get(blob) else f"object {blob[:12]}{lost}"
+                found.tree = self._tree
+        led: dict[str, str] = {}
+        for found in self._looking.findings:
+            match = _IN_COMMIT.fullmatch(found.inside) if found.file.is_relative_to(self._tree.root) else None
+            if match is None:
+                continue
+            if match[1] not in led and len(led) < _MOST_NAMED:
+                led[match[1]] = self._leading_to(match[1])
+            if led.get(match[1]):
+                found.inside, found.tree = found.inside + led[match[1]], self._tree
+
+    def _leading_to(self, commit: str) -> str:
+        """How it is said of a commit that no branch and no tag leads to it; nothing where one does."""
+        try:
+            return _LEADING.get(leading_to(self._git, self._tree, commit), "")
+        except GitError:  # one of another repository inside
+            return ""
+
+
+_IN_COMMIT = re.compile(r"(?:message of |author of )?commit ([0-9a-f]+)")
+_LEADING = {"stash": STASHED, "reflog": TAKEN_BACK}
 
 
 def look_at(looking: Looking, contents: Blobs, entry: Entry, place: Place, *, is_told: bool) -> None:

@@ -12,9 +12,10 @@ from toolsync.commands.leaks.slots import scripts
 from toolsync.commands.leaks.sought import rows
 from toolsync.doctor import sourced, startup
 from toolsync.errors import FileError, ProfileError, TemplateError
-from toolsync.paths import candidates
+from toolsync.paths import at_home, candidates
 from toolsync.planning.fitting import remembered_tools
 from toolsync.planning.stores import Address
+from toolsync.profile.shared import source
 from toolsync.remembered import Memory
 from toolsync.search.listing import Listing, listed
 from toolsync.session import Session
@@ -148,7 +149,16 @@ def _own(session: Session) -> Listing:
     patterns = [session.config, folder / "tools" / "**" / "*", folder / "gateways" / "*", session.state / "**" / "*"]
     if folder.name == "toolsync":
         patterns.append(folder / "*")
+    patterns += _shared(session)
     return _together([*map(listed, patterns), _beside(session.config)])
+
+
+def _shared(session: Session) -> Iterator[Path]:
+    """The files that profiles begin in; what was fetched from an address lies in toolsync's own folder."""
+    with suppress(ProfileError, FileError):
+        tables = session.profiles().document.data.get("profiles", {})
+        sources = (source(name, own) for name, own in tables.items() if "from" in own)
+        yield from (Path(at_home(one.place, session.places.home)) for one in sources if not one.is_address)
 
 
 def _together(listings: Iterable[Listing]) -> Listing:

@@ -1,0 +1,107 @@
+"""Keys in commits that were taken back before anybody had them: said as it is, with what makes git forget them."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from tests.acceptance.machine import KEY, Machine
+from tests.gitguard.conftest import Home
+
+BACK: dict[str, Sequence[Sequence[str]]] = {
+    "reset": [["reset", "-q", "--hard", "HEAD~1"]],
+    "amended": [["rm", "-q", "a.txt"], ["commit", "-q", "--amend", "--allow-empty", "-m", "better"]],
+    "its branch deleted": [["checkout", "-q", "-"], ["branch", "-q", "-D", "side"]],
+}
+
+
+@pytest.fixture
+def home(furnished: Machine) -> Home:
+    found = Home(furnished.home)
+    found.repository("project")
+    furnished.write("project/b.txt", "1\n")
+    found.git("project", "add", ".")
+    found.git("project", "commit", "-q", "-m", "one")
+    for number in (1, 2):
+        furnished.write("project/b.txt", f"stash {number}\n")
+        found.git("project", "stash", "-q")
+    return found
+
+
+def _committed(machine: Machine, home: Home) -> None:
+    machine.write("project/a.txt", f"{KEY}\n")
+    home.git("project", "add", ".")
+    home.git("project", "commit", "-q", "-m", "oops")
+
+
+def _commands(finding: Mapping[str, Any]) -> list[str]:
+    return re.findall(r"`([^`]+)`", finding["advice"])
+
+
+def _ran(machine: Machine, command: str) -> None:
+    environ = {**machine.environ, "HOME": str(machine.home), "GIT_CONFIG_NOSYSTEM": "1"}
+    subprocess.run(["sh", "-c", command], check=True, env=environ, cwd=machine.home, capture_output=True)
+
+
+@pytest.mark.parametrize("back", BACK.values(), ids=BACK)
+def test_a_commit_that_was_taken_back_is_in_no_clone(
+    furnished: Machine, home: Home, back: Sequence[Sequence[str]]
+) -> None:
+    if "side" in back[-1]:
+        home.git("project", "checkout", "-q", "-b", "side")
+    _committed(furnished, home)
+    for words in back:
+        home.git("project", *words)
+    (one,) = furnished.toolsync("check", "--json").json["data"]["findings"]
+    assert one["inside"].endswith(", to which only the reflog leads")
+    assert "no clone has it, if it was not pushed before that" in one["advice"]
+    first, second, *_ = _commands(one)
+    assert second == f"{first.split(' reflog')[0]} gc --prune=now"
+    _ran(furnished, first)
+    _ran(furnished, second)
+    assert furnished.toolsync("check").code == 0
+    assert len(home.git("project", "stash", "list").splitlines()) == 2, "nothing else goes"
+
+
+def test_what_a_branch_leads_to_as_well_is_in_every_clone(furnished: Machine, home: Home) -> None:
+    _committed(furnished, home)
+    home.git("project", "tag", "kept")
+    home.git("project", "reset", "-q", "--hard", "HEAD~1")
+    (one,) = furnished.toolsync("check", "--json").json["data"]["findings"]
+    assert "in every clone" in one["advice"]
+    assert re.fullmatch("commit [0-9a-f]+", one["inside"])
+
+
+def test_a_stash_is_in_no_clone(furnished: Machine, home: Home) -> None:
+    furnished.write("project/b.txt", f"{KEY}\n")
+    home.git("project", "stash", "-q")
+    (one,) = furnished.toolsync("check", "--json").json["data"]["findings"]
+    assert one["inside"].endswith(", which is a stash")
+    listing, dropping, *_ = _commands(one)
+    _ran(furnished, listing)
+    assert dropping == "git stash drop"
+    home.git("project", "stash", "drop", "-q")
+    (one,) = furnished.toolsync("check", "--json").json["data"]["findings"]
+    clearing, *_ = _commands(one)
+    _ran(furnished, clearing)
+    assert furnished.toolsync("check").code == 0
+    assert len(home.git("project", "stash", "list").splitlines()) == 2
+
+
+def test_of_the_files_of_a_home_the_commands_name_the_bare_repository(furnished: Machine, home: Home) -> None:
+    del home
+    git = f"git --git-dir={furnished.home}/.dotfiles --work-tree={furnished.home}"
+    who = "-c user.name=a -c user.email=a@b"
+    furnished.write(".profile", f"export K={KEY}\n")
+    add, commit = f"{git} add .profile", f"{git} {who} commit -q -m"
+    _ran(furnished, f"git init -q --bare .dotfiles && {add} && {commit} one && {git} rm -q --cached .profile")
+    _ran(furnished, f"rm .profile && touch .profile && {add} && {git} {who} commit -q --amend -m two")
+    (one,) = furnished.toolsync("check", "--json").json["data"]["findings"]
+    for command in [command for command in _commands(one) if not command.startswith("toolsync ")]:
+        assert command.startswith(git)
+        _ran(furnished, command)
+    assert furnished.toolsync("check").code == 0
