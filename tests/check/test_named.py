@@ -9,7 +9,6 @@ import pytest
 from tests.acceptance.machine import KEY, Machine
 from tests.check.planted import SHAPED
 from tests.conftest import needs
-from toolsync.commands.leaks import exposing
 
 SOURCED: dict[str, tuple[str, str, str]] = {
     # the file that names it, how, and which file that is
@@ -130,11 +129,9 @@ LOGINS = [".npmrc", ".git-credentials", ".netrc", ".config/gh/hosts.yml", ".loca
 
 
 @pytest.mark.parametrize("file", LOGINS)
-def test_anothers_login_belongs_where_it_is_while_nobody_else_can_read_it(
-    furnished: Machine, monkeypatch: pytest.MonkeyPatch, file: str
-) -> None:
+@pytest.mark.usefixtures("open_folders")
+def test_anothers_login_belongs_where_it_is_while_nobody_else_can_read_it(furnished: Machine, file: str) -> None:
     needs(os.name == "posix", "needs modes of files")
-    monkeypatch.setattr(exposing, "_reachable", lambda _, who: who)  # pytest's own folder above it is shut
     path = furnished.write(file, f"token: {SHAPED['github']}\n")
     path.chmod(0o600)
     assert furnished.toolsync("check").code == 0

@@ -74,6 +74,8 @@ def _removal(one: Finding) -> tuple[str, ...]:
 
 
 def _by_kind(session: Session, one: Finding, fixes: Collection[str]) -> str:
+    if one.renewal:
+        return f"It is the key from before: `{on_one_line(one.renewal)}` writes the one in use there."
     if one.kind == "tool" and "apply" in fixes and is_kept(one.secret):
         return "`toolsync check --fix` lets the tool get the key another way where it can, and shuts the file."
     if one.kind == "tool" and one.is_used and not session.config.exists():

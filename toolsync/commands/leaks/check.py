@@ -202,7 +202,7 @@ def mendable(session: Session, one: Finding, looking: Looking) -> list[str]:
         fixes.append("mode")
     if "open" in one.exposed and (is_private_kind(one.kind) or one.file.name.startswith(".env")):
         fixes.append("ignore")
-    if one.kind == "tool" and not one.part and profile_of(session, one, looking.sought):
+    if one.kind == "tool" and not one.part and not one.renewal and profile_of(session, one, looking.sought):
         fixes.append("apply")
     return fixes
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,7 +18,10 @@ from toolsync.commands.leaks.sought import Sought, is_kept
 from toolsync.commands.leaks.suspects import places_of
 from toolsync.errors import FileError, ProfileError
 from toolsync.planning.stores import Address
+from toolsync.profile import Profile
+from toolsync.remembered import LayerMemory, holds
 from toolsync.session import Session
+from toolsync.value import frozen
 
 
 def expose(session: Session, looking: Looking) -> None:
@@ -32,7 +36,8 @@ def expose(session: Session, looking: Looking) -> None:
         looking.unseen.append(Unseen("what git and chezmoi do with the files", error.message, matters=True))
         verdicts = ()
     found = {verdict.file: verdict for verdict in verdicts}
-    agreed, kept = _agreed(session, looking.sought), _kept(session)
+    copies = tuple(_copies(session, looking.sought))
+    agreed, kept = _agreed(looking.sought, copies), _kept(session)
     used = {place for place, one in _standing(looking.sought) if one.is_chosen and not one.is_login}
     for one in findings:
         if is_past(one):
@@ -50,6 +55,8 @@ def expose(session: Session, looking: Looking) -> None:
         is_kept_there = (real in kept or one.kind == "login") and place not in used and not is_kept(one.secret)
         is_part = place in agreed and agreed[place] in one.inside
         one.is_agreed = not one.exposed and (is_kept_there or is_part)
+        for copy in (copy for copy in copies if copy.path == str(real)):
+            _judge_copy(one, copy, looking.sought)
 
 
 _IN_GIT = {"tracked": "tracked", "copied": "copied"}
@@ -69,23 +76,64 @@ def _reachable(path: Path, who: list[str]) -> list[str]:
     return who
 
 
-def _agreed(session: Session, wanted: Sought) -> dict[tuple[str, str], str]:
+@frozen
+class _Copy:
+    """What was written of a profile's key into a tool's file, by its owner's consent.
+
+    Attributes:
+        path: the file.
+        part: how its row is called, if it is a part of a database.
+        layer: what is remembered of it.
+        profile: whose key it is.
+    """
+
+    path: str
+    part: str
+    layer: LayerMemory
+    profile: Profile
+
+    def has(self, text: str, key: bytes) -> bool:
+        """Whether a text is just what toolsync wrote there."""
+        return any(value.secret and holds(value, text, key) for value in self.layer.values)
+
+    @property
+    def references(self) -> set[str]:
+        """The profile's keys, by where they are kept."""
+        return {str(reference) for _, reference in references(self.profile)}
+
+    @property
+    def renewal(self) -> str:
+        """The command that writes the key in use."""
+        return shlex.join(("toolsync", "apply", "--profile", self.profile.name, "--tool", self.layer.tool))
+
+
+def _copies(session: Session, wanted: Sought) -> Iterator[_Copy]:
+    """Those that are remembered, of profiles that allow it still."""
+    with suppress(ProfileError, FileError):
+        profiles = {profile.name: profile for profile in session.profiles().profiles}
+        for real, file in wanted.memory.files.items():
+            for layer in file.layers:
+                profile = profiles.get(wanted.memory.copies.get(layer.tool, ""))
+                if profile and profile.plaintext != "never" and any(value.secret for value in layer.values):
+                    yield _Copy(*_place(real), layer, profile)
+
+
+def _agreed(wanted: Sought, copies: Iterable[_Copy]) -> dict[tuple[str, str], str]:
     """Where a copy of a key stands by its owner's consent, or a tool's own login: file, key, and which part of it."""
     agreed = {place: "" for place, one in _standing(wanted) if one.is_login and not is_kept(place[1])}
-    try:
-        profiles = {profile.name: profile for profile in session.profiles().profiles}
-    except (ProfileError, FileError):
-        return agreed
-    memory = wanted.memory
-    for real, file in memory.files.items():
-        for layer in file.layers:
-            profile = profiles.get(memory.copies.get(layer.tool, ""))
-            if profile is None or profile.plaintext == "never" or not any(value.secret for value in layer.values):
-                continue
-            path, part = _place(real)
-            names = (wanted.called.get(str(reference), str(reference)) for _, reference in references(profile))
-            agreed |= {(path, name): part for name in names}
+    for copy in copies:
+        agreed |= {(copy.path, wanted.called.get(name, name)): copy.part for name in copy.references}
     return agreed
+
+
+def _judge_copy(one: Finding, copy: _Copy, wanted: Sought) -> None:
+    """Say of what toolsync wrote, and is not the key in use, what it is: nobody knows where that cannot be had now."""
+    if copy.part not in one.inside or not copy.has(one.hit.value, wanted.memory.key):
+        return
+    if not wanted.called.keys() >= copy.references:  # the keyring is locked, a passphrase is not there
+        one.is_agreed = not one.exposed
+    elif one.secret not in map(wanted.called.get, copy.references):
+        one.renewal, one.is_agreed = copy.renewal, False
 
 
 def _standing(wanted: Sought) -> Iterator[tuple[tuple[str, str], Literal]]:

@@ -56,6 +56,7 @@ class Finding:
         is_used: whether a tool takes it from there, as it is set now.
         tree: the work tree of the repository that tracks it, if that is known.
         member: in which file, where it is an archive.
+        renewal: the command that writes the key in use over it, where it is an agreed copy of the one before.
     """
 
     file: Path
@@ -70,6 +71,7 @@ class Finding:
     is_used: bool = False
     tree: WorkTree | None = None
     member: str = ""
+    renewal: str = ""
 
     @property
     def part(self) -> str:
