@@ -94,6 +94,11 @@ ALLOWED: Sequence[tuple[str, str, str]] = (
         r"file (home|root|machine-0/home)/.*",
         "the settings that are looked at, with the user's own keys in them",
     ),
+    (
+        r"acceptance/test_filled.py::",
+        r"file machine-0/home/(svc/\.env|other)",
+        "what `env` printed, and its owner had written there",
+    ),
     (r"^$", r"(file|name of) leaking\d+/inner/.*", "the check's own tests: what it must find"),
     (
         r"gitguard/test_apply.py::",

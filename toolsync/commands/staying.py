@@ -19,6 +19,7 @@ from toolsync.planning.copies import copies
 from toolsync.planning.plans import Plan
 from toolsync.planning.stores import lost_rows
 from toolsync.profile.page import SCHEMA_FILE
+from toolsync.secret import filled
 from toolsync.session import Session
 from toolsync.sharing import FOLDER
 from toolsync.value import frozen
@@ -58,6 +59,8 @@ def staying(session: Session, undo: Plan, keys: Sequence[str] = ()) -> Iterator[
         yield Staying("file", session.shown(path), said)
     for place in _lines(session):
         yield Staying("file", place, "your own line; a new shell that finds no toolsync complains of it")
+    for path in filled.recorded(session.state):
+        yield Staying("file", session.shown(path), "`toolsync env` filled it, perhaps with a key")
     for path in _strangers(session):
         yield Staying("file", session.shown(path), "toolsync did not make it")
     yield Staying("program", "the program", f"`{_removal(session.python)}` removes it")

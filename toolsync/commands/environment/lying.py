@@ -16,11 +16,12 @@ from toolsync.errors import FileError
 from toolsync.gitguard import Verdict
 from toolsync.masking import printable
 from toolsync.result import Message
+from toolsync.secret import filled
 from toolsync.session import Session
 
 
 def lying_open(session: Session, descriptor: int) -> Iterator[Message]:
-    """Who else can have the key, where it was written into a file.
+    """Who else can have the key, where it was written into a file; that is remembered, for `check` and rotations.
 
     Args:
         session: the machine.
@@ -36,6 +37,8 @@ def lying_open(session: Session, descriptor: int) -> Iterator[Message]:
         hint = f"Shut it: `{command}`{'' if file else '; and keep it out of git'}."
         yield Message("warning", f"{shown} holds the key now, and others may read it", hint)
     if file:
+        with suppress(OSError, FileError):  # the lines are what counts
+            filled.record(session.state, file)
         yield from _in_git(session, file)
 
 

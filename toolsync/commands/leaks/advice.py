@@ -99,6 +99,7 @@ _ADVICE = {
     "history": "Take the lines out, with no shell of that kind open.",
     "startup": "Take the value out, and let the line ask the program that keeps your keys.",
     "login": "The program that keeps it there needs it: shut the file to all others.",
+    "filled": "`toolsync env` filled this file: fill it anew by the same command, or remove it.",
     "editor": "Remove the copy if nobody needs it.",
 }
 

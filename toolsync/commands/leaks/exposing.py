@@ -14,7 +14,7 @@ from toolsync.commands.keys.stored import references
 from toolsync.commands.leaks.finding import NAME, Finding, Unseen, open_to
 from toolsync.commands.leaks.looking import Looking
 from toolsync.commands.leaks.slots import Literal
-from toolsync.commands.leaks.sought import Sought, is_kept
+from toolsync.commands.leaks.sought import FORMER, Sought, is_kept
 from toolsync.commands.leaks.suspects import places_of
 from toolsync.errors import FileError, ProfileError
 from toolsync.planning.stores import Address
@@ -54,7 +54,8 @@ def expose(session: Session, looking: Looking) -> None:
         one.is_used = place in used
         is_kept_there = (real in kept or one.kind == "login") and place not in used and not is_kept(one.secret)
         is_part = place in agreed and agreed[place] in one.inside
-        one.is_agreed = not one.exposed and (is_kept_there or is_part)
+        is_filled = one.kind == "filled" and not one.secret.endswith(FORMER)
+        one.is_agreed = not one.exposed and (is_kept_there or is_part or is_filled)
         for copy in (copy for copy in copies if copy.path == str(real)):
             _judge_copy(one, copy, looking.sought)
 

@@ -123,7 +123,7 @@ class Place:
 
 def is_private_kind(kind: str) -> bool:
     """Whether files of this kind are one person's own affair, so that shutting them to others harms nobody."""
-    return kind in ("tool", "backup", "log", "history", "startup", "login", "editor", "settings", "own")
+    return kind in ("tool", "backup", "log", "history", "startup", "login", "editor", "settings", "own", "filled")
 
 
 def open_to(status: os.stat_result) -> list[str]:

@@ -18,6 +18,7 @@ from toolsync.planning.stores import Address
 from toolsync.profile.shared import source
 from toolsync.remembered import Memory
 from toolsync.search.listing import Listing, listed
+from toolsync.secret import filled
 from toolsync.session import Session
 from toolsync.tool import Tool
 from toolsync.value import frozen
@@ -29,7 +30,7 @@ class Suspects:
 
     Attributes:
         kind: what they are: `tool`, `backup`, `log`, `history`, `startup`, `login`, `project`, `editor`, `settings`,
-            `own`.
+            `own`, `filled`.
         tool: whose; "" for none.
         listing: those that are there.
     """
@@ -59,6 +60,7 @@ def suspects(session: Session, memory: Memory) -> Iterator[Suspects]:
     for gone in sorted(remembered_tools(memory) - {tool.name for tool in tools}):
         yield Suspects("tool", gone, _together(map(listed, _remembered(memory, gone))))
     yield Suspects("own", "", _own(session))
+    yield Suspects("filled", "", _together(map(listed, filled.recorded(session.state))))
     named = sourced.named(session.places)
     further = {"startup": (*startup.files(session.places), *named.read, *scripts(session)), "history": named.histories}
     for row in rows("places")["place"]:

@@ -10,13 +10,17 @@ from pathlib import Path
 
 from toolsync import directory, disk, own_file
 from toolsync.errors import FileError
+from toolsync.secret import filled
 
 MEMORY, INDEX, NOTE, LOCK = "memory.json", "keys.json", "forgetting.json", "lock"
 _DRAFT = f"{NOTE}.draft"
 ENTRIES = "entries.json"
 """What is going on with other programs' entries in the keyring; see `entering`."""
 
-_OURS = (MEMORY, INDEX, NOTE, _DRAFT, ENTRIES, f"{ENTRIES}.draft", "crash-*.txt", ".keys-*", LOCK)
+_OURS = (
+    *(MEMORY, INDEX, NOTE, _DRAFT, ENTRIES, f"{ENTRIES}.draft", filled.FILE, f"{filled.FILE}.draft"),
+    *("crash-*.txt", ".keys-*", LOCK),
+)
 """What is made there, the lock last: a journal is ended, not removed."""
 
 

@@ -1,0 +1,93 @@
+"""A file that `env` filled holds the key for as long as it is there: rotations and `check` know of it."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.machine import KEY, Machine
+from tests.keys import invented
+from toolsync.masking import Secret
+from toolsync.secret import filled
+
+NEW = invented("filled-new")
+FILE = "svc/.env"
+
+
+def _filled(machine: Machine, monkeypatch: pytest.MonkeyPatch, name: str = FILE) -> Path:
+    path = machine.home / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with (
+        monkeypatch.context() as patch,
+        os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as out,
+    ):
+        patch.setattr(sys, "stdout", out)
+        assert machine.toolsync("env", "--shell", "dotenv", "--tool", "claude-code").code == 0
+    return path
+
+
+@pytest.fixture
+def keyed(machine: Machine) -> Machine:
+    machine.profile()
+    machine.vault.set("work", Secret(KEY))
+    return machine
+
+
+def _rotated(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    monkeypatch.setattr("sys.stdin", io.StringIO(NEW))
+    ran = machine.toolsync("key", "rotate", "--stdin", "--yes", "--no-ping", "--json")
+    return [one["text"] for one in ran.json["messages"] if one["level"] == "problem"]
+
+
+def test_a_rotation_names_it_until_it_is_filled_anew(keyed: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = _filled(keyed, monkeypatch)
+    assert keyed.toolsync("check").code == 0, "its owner wanted it so"
+    (said,) = _rotated(keyed, monkeypatch)
+    assert said == f"the old key still stands in ~/{FILE} (line 2)"
+    (one,) = keyed.toolsync("check", "--json").json["data"]["findings"]
+    assert (one["kind"], one["agreed"]) == ("filled", False)
+    assert one["advice"] == "`toolsync env` filled this file: fill it anew by the same command, or remove it."
+    _filled(keyed, monkeypatch)
+    assert NEW in path.read_text(encoding="utf-8")
+    assert keyed.toolsync("check").code == 0
+
+
+def test_others_must_not_read_it(keyed: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    from toolsync.commands.leaks import exposing
+
+    path = _filled(keyed, monkeypatch)
+    path.chmod(0o644)
+    monkeypatch.setattr(exposing, "_reachable", lambda _, who: who)
+    (one,) = keyed.toolsync("check", "--json").json["data"]["findings"]
+    assert (one["agreed"], one["fixes"]) == (False, ["mode"])
+
+
+def test_one_that_is_gone_is_forgotten(keyed: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    _filled(keyed, monkeypatch).unlink()
+    assert _rotated(keyed, monkeypatch) == []
+    _filled(keyed, monkeypatch, "other")
+    kept = json.loads((keyed.state / filled.FILE).read_text(encoding="utf-8"))
+    assert kept == {"schema": "toolsync/filled/1", "files": [str(keyed.home / "other")]}
+
+
+@pytest.mark.parametrize(
+    "content", ["", "{", "[]", '{"files": 1}', '{"files": [1, "relative", "/nowhere"]}', "[" * 9999]
+)
+def test_what_is_kept_may_be_damaged(keyed: Machine, monkeypatch: pytest.MonkeyPatch, content: str) -> None:
+    keyed.state.mkdir(parents=True, exist_ok=True)
+    (keyed.state / filled.FILE).write_text(content, encoding="utf-8")
+    assert filled.recorded(keyed.state) == ()
+    path = _filled(keyed, monkeypatch)
+    assert filled.recorded(keyed.state) == (path,)
+
+
+def test_uninstall_leaves_no_list_of_them(keyed: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    _filled(keyed, monkeypatch)
+    ran = keyed.toolsync("uninstall", "--yes", "--remove-keys", "--json")
+    assert f"~/{FILE}" in {one["name"] for one in ran.json["data"]["left"]}
+    assert not (keyed.state / filled.FILE).exists()
