@@ -95,6 +95,11 @@ ALLOWED: Sequence[tuple[str, str, str]] = (
         "the settings that are looked at, with the user's own keys in them",
     ),
     (
+        r"acceptance/test_twin.py::test_a_copy_of_the_others",
+        r"file machine-0/home/\.cline/data/(secrets|settings/providers)\.json",
+        "the plaintext way, agreed to",
+    ),
+    (
         r"acceptance/test_filled.py::",
         r"file machine-0/home/(svc/\.env|other)",
         "what `env` printed, and its owner had written there",

@@ -10,20 +10,21 @@ from dataclasses import replace
 from toolsync import memory as memories
 from toolsync import registry
 from toolsync.commands.keys.astray import led_astray
-from toolsync.commands.keys.holders import Holders, may_have, users
+from toolsync.commands.keys.holders import Holders, layers_of, may_have, users
 from toolsync.commands.keys.stored import named, passphrase_files
-from toolsync.commands.keys.stray import Stray, strays, unreached
+from toolsync.commands.keys.stray import stop_at, strays, unreached
 from toolsync.commands.keys.turning import Change
+from toolsync.commands.keys.twin import twins
 from toolsync.commands.pinging import requests
 from toolsync.commands.writing.carry import stop_at_unwritable
 from toolsync.commands.writing.recovering import recovered
 from toolsync.errors import DocumentError, FileError, KeyMissingError, PlanRefusedError, SecretError, UsageError
-from toolsync.masking import Secret, on_one_line
+from toolsync.masking import Secret
 from toolsync.plan import FilePlan
 from toolsync.planning.guarding import stop_at_exposed
 from toolsync.planning.plans import Plan, Wish, plan_apply, plan_ping
 from toolsync.planning.tracing import Notice
-from toolsync.profile import KeyRef, Profile, Profiles
+from toolsync.profile import KeyRef, Profile
 from toolsync.result import Message
 from toolsync.secret import former
 from toolsync.secret.age import named as named_file
@@ -185,48 +186,24 @@ def _planned(session: Session, order: Order) -> Rotation:
             missing.hint = f"{missing.hint} Tools are set to '{name}', which may have the key. Nothing was changed."
             raise missing
     using = tuple(one for one in users(reference, profiles.profiles) if one.name in in_use)
+    alike = twins(session, profiles.profiles, reference, old) if old is not None and old != new else ()
+    theirs = {profile.name for twin in alike for profile in twin.profiles} - {one.name for one in using}
     if old is not None and old != new:
-        _stop_at_strays(session, strays(session, there, old, {one.name for one in using}), profiles)
+        stop_at(session, strays(session, there, old, {*theirs, *(one.name for one in using)}), profiles)
     files = _together([_applying(fresh, one, reference, held[one.name]) for one in using if one.name in held])
     files = replace(files or Plan(None, (), (), {}, (), memory), memory_sha256=snapshot.sha256)
     deleted = tuple(file for file in files.everything if _is_deleted(file))
     files = _without(files, deleted)
     if old is not None and old != new:
         reached = {(file.path, change.tool) for file in (*files.everything, *deleted) for change in file.changes}
-        _stop_at_strays(session, unreached(session, there, old, reached), profiles)
+        reached |= {(real, layer.tool) for real, layer in layers_of(memory) if there.profile_of(real, layer) in theirs}
+        stop_at(session, unreached(session, there, old, reached), profiles)
     stop_at_exposed(fresh, files.files)
     stop_at_unwritable(files)
     asking = (_asking(fresh, one, reference, set_now.get(one.name, ())) for one in using)
     written = {change.tool for file in files.everything for change in file.changes}
     misled = (replace(one, level="problem") for one in led_astray(fresh, reference, written))
     return Rotation(fresh, change, old, using, files, tuple(filter(None, asking)), news, deleted, tuple(misled))
-
-
-def _stop_at_strays(session: Session, found: Sequence[Stray], profiles: Profiles) -> None:
-    """Let a key pass of which every copy is rewritten.
-
-    Raises:
-        PlanRefusedError: some would stay the old one; names them, and what sees to each.
-    """
-    if not found:
-        return
-    places = dict.fromkeys(f"{session.shown(one.place)} ({on_one_line(one.tool)})" for one in found)
-    text = "copies of the key would stay the old one, for no profile with this key sets them any more"
-    raise PlanRefusedError(f"{text}: {', '.join(places)}; nothing was changed", hint=_seeing_to(found, profiles))
-
-
-def _seeing_to(found: Sequence[Stray], profiles: Profiles) -> str:
-    """The commands that leave no stray copy."""
-    commands: dict[tuple[str, ...], dict[str, None]] = {}
-    for one in found:
-        named = ("-p", one.profile) if one.profile in profiles.names else ()
-        commands.setdefault(("apply", *named) if one.profile else ("undo",), {})[one.tool] = None
-    lines = (
-        (*command, *(word for tool in tools for word in (("--tool", tool) if command[0] == "apply" else (tool,))))
-        for command, tools in commands.items()
-    )
-    told = " and ".join(f"`{shlex.join(('toolsync', *line))}`" for line in lines)
-    return f"{told} first, then this again."
 
 
 def _is_deleted(file: FilePlan) -> bool:

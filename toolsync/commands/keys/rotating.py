@@ -20,6 +20,7 @@ from toolsync.commands.keys.rotate import Rotation
 from toolsync.commands.keys.sending import Sent, sent
 from toolsync.commands.keys.started import started_with
 from toolsync.commands.keys.turning import Turn, forget
+from toolsync.commands.keys.twin import Twins
 from toolsync.commands.leaks.leftover import Left, leftovers, said
 from toolsync.commands.pinging import Pinged, failures, ping_all
 from toolsync.commands.writing import forgetting
@@ -66,7 +67,8 @@ def execute(rotation: Rotation, *, ping: bool = True) -> Result:
     old = rotation.old if rotation.old != change.new else earlier
     with _after_the_turn(rotation):
         after = tuple(_sent(rotation, memory, known, ping=ping))
-        left = leftovers(session, memory, old) if old is not None else Left()
+        alike = Twins.of(session, rotation.reference, old, memory, known)
+        left = alike.without_theirs(session, leftovers(session, memory, old)) if old is not None else Left()
         before = leftovers(session, memory, earlier) if earlier not in (None, old) else Left()
     forgotten = _forgotten_at_once(rotation, turn)
     said = (
@@ -76,13 +78,14 @@ def execute(rotation: Rotation, *, ping: bool = True) -> Result:
         *_still_older(before),
         *(still_kept(session, memory, old) if old is not None else ()),
         *(started_with(session, known, old) if old is not None else ()),
+        *alike.messages(),
         *_turn_messages(turn),
         *forgetting.tidied(session),
         *still_exposed(session, rotation.files.files),
         *_farewell(
             rotation,
             turn,
-            is_well=not (left.read or before.read or rotation.astray or any(one.is_problem for one in after)),
+            is_well=not any([left.read, before.read, rotation.astray, alike.found, *(one.is_problem for one in after)]),
         ),
     )
     data = {

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import shlex
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -10,9 +11,10 @@ from toolsync import disk, document
 from toolsync.commands.keys.holders import Holders, layers_of
 from toolsync.document import Document
 from toolsync.document.keypath import parse as parse_path
-from toolsync.errors import ToolsyncError
-from toolsync.masking import Secret
+from toolsync.errors import PlanRefusedError, ToolsyncError
+from toolsync.masking import Secret, on_one_line
 from toolsync.planning.stores import Address
+from toolsync.profile import Profiles
 from toolsync.registry import Known
 from toolsync.remembered import LayerMemory, Memory, mark
 from toolsync.secret.vault import Entry
@@ -72,6 +74,33 @@ def unreached(session: Session, there: Holders, key: Secret, reached: Collection
         for real, layer in layers_of(there.memory)
         if layer.holds_key and (real, layer.tool) not in reached and here.stands(real, layer)
     )
+
+
+def stop_at(session: Session, found: Sequence[Stray], profiles: Profiles) -> None:
+    """Let a key pass of which every copy is rewritten.
+
+    Raises:
+        PlanRefusedError: some would stay the old one; names them, and what sees to each.
+    """
+    if not found:
+        return
+    places = dict.fromkeys(f"{session.shown(one.place)} ({on_one_line(one.tool)})" for one in found)
+    text = "copies of the key would stay the old one, for no profile with this key sets them any more"
+    raise PlanRefusedError(f"{text}: {', '.join(places)}; nothing was changed", hint=_seeing_to(found, profiles))
+
+
+def _seeing_to(found: Sequence[Stray], profiles: Profiles) -> str:
+    """The commands that leave no stray copy."""
+    commands: dict[tuple[str, ...], dict[str, None]] = {}
+    for one in found:
+        named = ("-p", one.profile) if one.profile in profiles.names else ()
+        commands.setdefault(("apply", *named) if one.profile else ("undo",), {})[one.tool] = None
+    lines = (
+        (*command, *(word for tool in tools for word in (("--tool", tool) if command[0] == "apply" else (tool,))))
+        for command, tools in commands.items()
+    )
+    told = " and ".join(f"`{shlex.join(('toolsync', *line))}`" for line in lines)
+    return f"{told} first, then this again."
 
 
 @frozen
