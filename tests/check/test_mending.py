@@ -56,7 +56,7 @@ def test_a_file_in_which_a_key_stays_is_shut_after_it_is_written(furnished: Mach
     assert [one["what"] for one in ran.json["data"]["fixed"]] == ["mode", "apply"]
     assert (KEY in file.read_text(encoding="utf-8"), file.stat().st_mode & 0o777) == (True, 0o600)
     (left,) = ran.json["data"]["findings"]
-    assert (left["fixes"], left["advice"].startswith("Nothing that toolsync set reads it there")) == ([], True)
+    assert (left["fixes"], left["advice"].startswith("Take it out as soon as nothing reads it there")) == ([], True)
     assert furnished.toolsync("undo", "--yes").code == 0
     assert file.stat().st_mode & 0o777 == 0o600
 

@@ -103,6 +103,29 @@ def test_a_script_that_a_tool_runs_for_its_key_is_looked_at(
     assert "Let the line ask for the key (`toolsync key print work`)" in furnished.toolsync("check").out
 
 
+PROJECTS = {
+    ".claude/settings.local.json": (".claude.json", '{{"projects": {{"{folder}": {{}}, "/nowhere": {{}}, "x": 1}}}}'),
+    ".codex/config.toml": (".codex/config.toml", '[projects."{folder}"]\ntrust_level = "trusted"\n'),
+}
+
+
+@pytest.mark.parametrize("settings", PROJECTS)
+def test_settings_in_other_folders_that_a_tool_knows_are_looked_at(furnished: Machine, settings: str) -> None:
+    name, account = PROJECTS[settings]
+    furnished.write(name, account.format(folder=furnished.home / "code/x"))
+    furnished.write(f"code/x/{settings}", f'{{"env": {{"ANTHROPIC_AUTH_TOKEN": "{KEY}"}}}}')
+    (one,) = furnished.toolsync("check", "--json").json["data"]["findings"]
+    assert (one["shown"], one["kind"]) == (f"~/code/x/{settings}", "tool")
+
+
+@pytest.mark.parametrize(
+    "account", ["", "{", "[]", '{"projects": 1}', '{"projects": ["a"]}', '{"projects": {"\\u0000": 1}}']
+)
+def test_what_a_tool_keeps_of_its_folders_may_be_anything(furnished: Machine, account: str) -> None:
+    furnished.write(".claude.json", account)
+    assert furnished.toolsync("check").code == 0
+
+
 TEXTS = [
     ".claude/CLAUDE.md",
     ".claude/statusline.sh",

@@ -81,7 +81,7 @@ def _by_kind(session: Session, one: Finding, fixes: Collection[str]) -> str:
     if one.kind == "tool" and one.is_used and not session.config.exists():
         return "With a profile for its gateway (`toolsync init`), `toolsync check --fix` moves it into the keyring."
     if one.kind == "tool" and is_kept(one.secret):
-        return "Nothing that toolsync set reads it there: take it out, if you know of nothing else that does."
+        return "Take it out as soon as nothing reads it there any more."
     if one.kind == "own":
         return "Take it out of that file: toolsync itself never needs it there."
     if one.kind == "startup" and (owner := _owner(session, one.secret.removesuffix(FORMER))):

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
-from toolsync import registry
+from toolsync import disk, document, registry
 from toolsync.commands.leaks.slots import scripts
 from toolsync.commands.leaks.sought import rows
 from toolsync.doctor import sourced, startup
-from toolsync.errors import FileError, ProfileError, TemplateError
+from toolsync.errors import FileError, ProfileError, TemplateError, ToolsyncError
 from toolsync.paths import at_home, candidates
 from toolsync.planning.fitting import remembered_tools
 from toolsync.planning.stores import Address
@@ -19,7 +21,7 @@ from toolsync.profile.shared import source
 from toolsync.remembered import Memory
 from toolsync.search.listing import Listing, listed
 from toolsync.secret import filled
-from toolsync.session import Session
+from toolsync.session import Session, seen_from
 from toolsync.tool import Tool
 from toolsync.value import frozen
 
@@ -57,6 +59,7 @@ def suspects(session: Session, memory: Memory) -> Iterator[Suspects]:
         yield Suspects("backup", tool.name, _together(_beside(path) for path in files))
         yield _left(session, tool, "backups", "backup")
         yield _left(session, tool, "texts", "settings")
+        yield Suspects("tool", tool.name, _together(map(listed, dict.fromkeys(_elsewhere(session, tool)))))
     for gone in sorted(remembered_tools(memory) - {tool.name for tool in tools}):
         yield Suspects("tool", gone, _together(map(listed, _remembered(memory, gone))))
     yield Suspects("own", "", _own(session))
@@ -79,6 +82,24 @@ def settings(session: Session, tool: Tool) -> Iterator[Path]:
         yield from places_of(session, given if row.each else row.path)
     for layer in (*tool.layers, *tool.unread):
         yield from places_of(session, layer.path)
+
+
+_MOST_PROJECTS = 200
+
+
+def _elsewhere(session: Session, tool: Tool) -> Iterator[Path]:
+    """The settings of the tool in other folders that it was used in, as far as it keeps account of them."""
+    folders: dict[Path, None] = {}
+    for file in places_of(session, tool.leftovers.get("projects", ())):
+        with suppress(ToolsyncError):  # it is looked through as it is
+            raw = disk.read(file).raw
+            data = document.parse(raw or b"", document.format_of(str(file))).data
+            rows = data.get("projects") if isinstance(data, dict) else None
+            folders |= dict.fromkeys(map(Path, rows if isinstance(rows, dict) else ()))
+    known = (folder for folder in folders if folder.is_absolute() and os.path.isdir(folder))  # noqa: PTH112
+    for folder in [folder for folder in known if folder != session.places.project][:_MOST_PROJECTS]:
+        there = replace(session, places=seen_from(session.places, folder))
+        yield from (path for path in settings(there, tool) if path.is_relative_to(folder))
 
 
 def _remembered(memory: Memory, tool: str) -> Iterator[Path]:
