@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import sqlite3
 from contextlib import closing
+from typing import TYPE_CHECKING
 
-from tests.acceptance.machine import KEY, Machine
+from tests.acceptance.machine import ADDRESS, KEY, Machine
 from tests.acceptance.switch import APPLY, DATABASE
 from tests.acceptance.switch import furnished as with_switch
+from tests.keys import invented
+from toolsync.masking import Secret
+
+if TYPE_CHECKING:
+    import pytest
 
 
 def test_a_row_by_consent_is_no_leak_and_one_of_the_users_own_is(furnished: Machine) -> None:
@@ -19,6 +26,24 @@ def test_a_row_by_consent_is_no_leak_and_one_of_the_users_own_is(furnished: Mach
         database.execute("UPDATE providers SET notes = ? WHERE id = 'own'", (KEY,))
         database.commit()
     assert _in_rows(furnished) == {("(toolsync-work)", True), ("(own)", False)}
+
+
+def test_each_of_two_profiles_has_its_own_consent(furnished: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Gemini's rows hold a copy always: a rotation of either profile's key writes its own row, and asks nothing."""
+    other = invented("switch-other")
+    urls = f'urls.gemini = "{ADDRESS}"\n'
+    furnished.profile(f'{urls}\n[profiles.home]\nbase_url = "{ADDRESS}"\nmodel = "m"\nkey = "keyring:home"\n{urls}')
+    furnished.vault.set("home", Secret(other))
+    with_switch(furnished)
+    for profile in ("work", "home"):
+        agreed = ("--profile", profile, "--tool", "cc-switch-gemini", "--allow-plaintext")
+        assert furnished.toolsync("apply", *agreed, "--yes", "--no-ping").code == 0
+    assert _in_rows(furnished) == {("(toolsync-work)", True), ("(toolsync-home)", True)}
+    for number, profile in enumerate(("work", "home")):
+        monkeypatch.setattr("sys.stdin", io.StringIO(invented(f"switch-new-{number}")))
+        ran = furnished.toolsync("key", "rotate", profile, "--stdin", "--yes", "--no-ping")
+        assert (ran.code, "1 row changed" in ran.out) == (0, True), ran.err
+    assert _in_rows(furnished) == {("(toolsync-work)", True), ("(toolsync-home)", True)}
 
 
 def _in_rows(machine: Machine) -> set[tuple[str, bool]]:

@@ -1,4 +1,4 @@
-"""Keys in fish's universal variables, of which fish escapes what is no letter or digit."""
+"""Keys of which what is no letter or digit is escaped, as fish does in its universal variables."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 from tests.acceptance.machine import Machine
 from tests.check.planted import SHAPED
 from tests.conftest import needs
+from toolsync.leaks import Finder, Known
 from toolsync.masking import Secret
 from toolsync.search import content
 
@@ -58,3 +59,10 @@ def _cut(text: bytes, size: int) -> Iterator[bytes]:
 def test_pieces_may_be_cut_anywhere(size: int) -> None:
     text = rb"a\x2db\u00e9c\U0001f600d\x0ae\x2" + b"\\"
     assert b"".join(content.unescaped(_cut(text, size))) == "a-béc😀d".encode() + rb"\x0ae\x2" + b"\\"
+
+
+@pytest.mark.parametrize("written", ["gw%2Dkey%2Eof", r"gw\u002dkey\u002eof", r"gw\-key.of", r"gw\\u002dkey.of"])
+def test_what_is_hardly_ever_escaped_is_found_so_too(written: str) -> None:
+    text = KEY.replace("gw-key.of", written)
+    (hit,) = Finder([Known("k", KEY)]).hits(f"K={text}\n".encode())
+    assert (hit.start, hit.end) == (2, 2 + len(text))

@@ -185,6 +185,35 @@ def test_what_is_not_looked_at_is_said(furnished: Machine, monkeypatch: pytest.M
     }
 
 
+def test_a_long_file_stops_no_commit(furnished: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check, "_NEAR", Limits(blob_bytes=1000))
+    home = Home(furnished.home)
+    home.repository("project")
+    furnished.write("project/model.bin", b"x" * 1001)
+    home.git("project", "add", ".")
+    ran = furnished.toolsync("check", "--staged", "--json")
+    (one,) = ran.json["data"]["not_looked_at"]
+    assert (ran.code, one["what"], one["matters"]) == (0, "~/project/model.bin", False)
+
+
+def test_what_a_shallow_clone_lacks_is_said(furnished: Machine) -> None:
+    home = Home(furnished.home)
+    home.repository("origin")
+    for text in (KEY, "two"):
+        furnished.write("origin/a.txt", text)
+        home.git("origin", "add", ".")
+        home.git("origin", "commit", "-q", "-m", "x")
+    furnished.project.rmdir()
+    home.git("", "clone", "-q", "--depth", "1", f"file://{furnished.home}/origin", "project")
+    done = _check(furnished)["data"]
+    assert [one["reason"] for one in done["not_looked_at"]] == [
+        "what is older than the commits of this shallow clone: `git fetch --unshallow` brings it"
+    ]
+    home.git("project", "fetch", "-q", "--unshallow")
+    done = _check(furnished)["data"]
+    assert (done["not_looked_at"], [one["shown"] for one in done["findings"]]) == ([], ["~/project/a.txt"])
+
+
 def test_what_is_compressed_is_unpacked_as_far_as_there_is_something_to_do_it(
     furnished: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -132,7 +132,7 @@ class Known:
     def patterns(self) -> Iterator[Escaped | Broken]:
         """Every form that may be written in several ways: characters escaped, encodings broken into lines."""
         plain = self.value.encode("utf-8", "surrogatepass")
-        if not _UNCHANGED.fullmatch(self.value):
+        if not (_UNCHANGED if self.is_word else _UNESCAPED).fullmatch(self.value):
             yield _escaped(self.value)
         if len(plain) >= _LONG and not self.is_word:
             yield Broken(plain, "broken into lines", _LINE_END)
@@ -148,7 +148,9 @@ class Known:
 
 _WORDS = re.compile(r"(?:[^A-Za-z0-9]|[A-Z]?[a-z]++(?![A-Z])|[A-Z]++(?![a-z]))*")
 _HEX = re.compile(r"[0-9a-f]+|[0-9A-F]+")
+_UNESCAPED = re.compile(r"[A-Za-z0-9_]*")
 _UNCHANGED = re.compile(r"[A-Za-z0-9._~-]*")
+"""Of what nothing is escaped; and of what hardly anything is: of words, more would be found where they are words."""
 
 
 def _encoding(text: str) -> Spelling:

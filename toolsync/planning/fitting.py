@@ -12,7 +12,7 @@ from toolsync.facts import Fact, Facts, facts
 from toolsync.gateways import Gateway
 from toolsync.planning.delivery import CARRIED_OUT, Delivery, delivery
 from toolsync.planning.headers import secret_headers, with_headers
-from toolsync.planning.stores import Shelves
+from toolsync.planning.stores import Shelves, has_copy
 from toolsync.planning.tracing import Notice, called
 from toolsync.profile import Profile, for_tool
 from toolsync.registry import Known
@@ -188,8 +188,7 @@ def _has_consent(scope: Scope, tool: Tool) -> bool:
     """Whether the tool's own file may hold a copy of the key; asked once, for one that holds this profile's already."""
     if scope.profile.plaintext != "ask":
         return scope.profile.plaintext == "allow"
-    is_there = scope.holds_copy(tool.name) and scope.memory.copies.get(tool.name) == scope.profile.name
-    return scope.wish.allow_plaintext or is_there
+    return scope.wish.allow_plaintext or has_copy(scope.memory, tool, scope.profile.name)
 
 
 def _pathless(tool: Tool, profile: Profile) -> Skipped:

@@ -62,6 +62,14 @@ class Address:
         return replace(self, part=self.app)
 
 
+def has_copy(memory: Memory, tool: Tool, profile: str) -> bool:
+    """Whether a copy of the profile's key was agreed to for the tool: of a store, in a row of that profile's own."""
+    if not tool.store:
+        return memory.copies.get(tool.name) == profile
+    rows = ((real, layer) for real, file in memory.files.items() for layer in file.layers if layer.holds_key)
+    return any(layer.tool == tool.name and Address.parse(real).profile == profile for real, layer in rows)
+
+
 @frozen
 class Shelf:
     """A container, read for one profile.

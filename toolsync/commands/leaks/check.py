@@ -38,6 +38,10 @@ _FAR = Limits(
 )
 
 
+_NEAR = Limits(blob_bytes=256 * 2**20)
+"""Of what is to be committed, which is little; larger files go by in no code host."""
+
+
 @frozen
 class Options:
     """How `check` goes about it.
@@ -86,7 +90,7 @@ def check(session: Session, options: Options) -> Checked:
         FileError: the folder of the user's own tools cannot be read.
     """
     wanted = sought(session, quick=options.staged)
-    limits = _FAR if options.is_deep else Limits()
+    limits = _FAR if options.is_deep else _NEAR if options.staged else Limits()
     looking = Looking(wanted, Finder(wanted.known, shapes(), session.clock().timestamp()), limits)
     if options.staged:
         look_at_staged(looking, session.places)

@@ -53,7 +53,7 @@ def expose(session: Session, looking: Looking) -> None:
         place = str(real), one.secret
         one.is_used = place in used
         is_kept_there = (real in kept or one.kind == "login") and place not in used and not is_kept(one.secret)
-        is_part = place in agreed and agreed[place] in one.inside
+        is_part = any(part in one.inside for part in agreed.get(place, ()))
         is_filled = one.kind == "filled" and not one.secret.endswith(FORMER)
         one.is_agreed = not one.exposed and (is_kept_there or is_part or is_filled)
         for copy in (copy for copy in copies if copy.path == str(real)):
@@ -114,16 +114,18 @@ def _copies(session: Session, wanted: Sought) -> Iterator[_Copy]:
         profiles = {profile.name: profile for profile in session.profiles().profiles}
         for real, file in wanted.memory.files.items():
             for layer in file.layers:
-                profile = profiles.get(wanted.memory.copies.get(layer.tool, ""))
+                path, part, named = _place(real)
+                profile = profiles.get(named if part and layer.holds_key else wanted.memory.copies.get(layer.tool, ""))
                 if profile and profile.plaintext != "never" and any(value.secret for value in layer.values):
-                    yield _Copy(*_place(real), layer, profile)
+                    yield _Copy(path, part, layer, profile)
 
 
-def _agreed(wanted: Sought, copies: Iterable[_Copy]) -> dict[tuple[str, str], str]:
-    """Where a copy of a key stands by its owner's consent, or a tool's own login: file, key, and which part of it."""
-    agreed = {place: "" for place, one in _standing(wanted) if one.is_login and not is_kept(place[1])}
+def _agreed(wanted: Sought, copies: Iterable[_Copy]) -> dict[tuple[str, str], set[str]]:
+    """Where a copy of a key stands by its owner's consent, or a tool's own login: file, key, and which parts of it."""
+    agreed = {place: {""} for place, one in _standing(wanted) if one.is_login and not is_kept(place[1])}
     for copy in copies:
-        agreed |= {(copy.path, wanted.called.get(name, name)): copy.part for name in copy.references}
+        for name in copy.references:
+            agreed.setdefault((copy.path, wanted.called.get(name, name)), set()).add(copy.part)
     return agreed
 
 
@@ -153,15 +155,15 @@ def _kept(session: Session) -> frozenset[Path | None]:
     return frozenset(map(real_path, paths)) - {None}
 
 
-def _place(remembered: str) -> tuple[str, str]:
-    """The file that memory speaks of, and how its row is called if it is a part of a database."""
+def _place(remembered: str) -> tuple[str, str, str]:
+    """The file that memory speaks of; of a part of a database, how its row is called, and whose it is."""
     if "#" not in remembered or os.path.exists(remembered):  # noqa: PTH110  a name may be too long to look at
-        return remembered, ""
+        return remembered, "", ""
     try:
         address = Address.parse(remembered)
     except FileError:  # links in a circle lead nowhere
-        return remembered, ""
-    return str(address.path), f"(toolsync-{address.profile})"
+        return remembered, "", ""
+    return str(address.path), f"(toolsync-{address.profile})", address.profile
 
 
 def real_path(path: Path) -> Path | None:

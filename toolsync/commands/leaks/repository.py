@@ -179,6 +179,9 @@ class Repository:
         if done < len(versions):
             reason = f"{len(versions) - done:,} of {len(versions):,} earlier versions of files (limit)"
             looking.unseen.append(Unseen(self._tree.root, reason))
+        if (own_folder(self._git, self._tree) / "shallow").exists():
+            reason = "what is older than the commits of this shallow clone: `git fetch --unshallow` brings it"
+            looking.unseen.append(Unseen(self._tree.root, reason))
         if total > most:
             reason = f"{total - most:,} commits older than the latest {most:,} (limit), and what no commit leads to"
             looking.unseen.append(Unseen(self._tree.root, reason))
@@ -265,9 +268,10 @@ def look_at(looking: Looking, contents: Blobs, entry: Entry, place: Place, *, is
         looking.blob(place, content)
     elif is_told:
         limit = looking.limits.blob_bytes // 2**20
+        reason = f"in the index: missing there, or more than {limit} MiB"
         looking.unseen.append(
-            Unseen(place.file, f"in the index: missing there, or more than {limit} MiB", matters=True)
-        )
+            Unseen(place.file, reason, matters=place.kind != "staged")
+        )  # which would stop every commit
 
 
 def _blob_name(path: Path, most_bytes: int, length: int) -> str:
