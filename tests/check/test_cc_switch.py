@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 from tests.acceptance.machine import ADDRESS, KEY, Machine
 from tests.acceptance.switch import APPLY, DATABASE
 from tests.acceptance.switch import furnished as with_switch
+from tests.check.planted import SHAPED
 from tests.keys import invented
 from toolsync.masking import Secret
 
@@ -26,6 +28,17 @@ def test_a_row_by_consent_is_no_leak_and_one_of_the_users_own_is(furnished: Mach
         database.execute("UPDATE providers SET notes = ? WHERE id = 'own'", (KEY,))
         database.commit()
     assert _in_rows(furnished) == {("(toolsync-work)", True), ("(own)", False)}
+
+
+def test_a_key_of_another_provider_belongs_to_cc_switch(furnished: Machine) -> None:
+    with_switch(furnished)
+    with closing(sqlite3.connect(furnished.home / DATABASE)) as database:
+        settings = json.dumps({"env": {"ANTHROPIC_AUTH_TOKEN": SHAPED["anthropic"]}})
+        database.execute("UPDATE providers SET settings_config = ? WHERE id = 'own'", (settings,))
+        database.commit()
+    (furnished.home / DATABASE).chmod(0o600)
+    assert {agreed for _, agreed in _in_rows(furnished)} == {True}
+    assert furnished.toolsync("check").code == 0
 
 
 def test_each_of_two_profiles_has_its_own_consent(furnished: Machine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,12 +7,14 @@ from collections.abc import Collection
 from contextlib import suppress
 
 from toolsync.commands.keys.stored import named
+from toolsync.commands.leaks.allowing import FILE
 from toolsync.commands.leaks.exposing import real_path
 from toolsync.commands.leaks.finding import Finding
 from toolsync.commands.leaks.repository import NOTE, STASHED, STRANDED, TAKEN_BACK
 from toolsync.commands.leaks.sought import FORMER, is_kept
 from toolsync.errors import ToolsyncError
 from toolsync.gitguard.repository import WorkTree, enclosing
+from toolsync.leaks import Shape
 from toolsync.masking import on_one_line
 from toolsync.profile import Profile
 from toolsync.session import Session
@@ -28,7 +30,14 @@ def advice(session: Session, one: Finding, fixes: Collection[str] = ()) -> str:
     """
     if one.is_agreed:
         return ""
-    return " ".join(filter(None, (_away(session, one, fixes), _replaced(session, one))))
+    return " ".join(filter(None, (_away(session, one, fixes), _replaced(session, one), _allowing(one))))
+
+
+def _allowing(one: Finding) -> str:
+    """How a key that is none, or nobody's secret, comes to be passed over where people work together."""
+    if not isinstance(one.hit.secret, Shape) or one.kind not in ("staged", "repository", "project"):
+        return ""
+    return f"One that is invented, or public: `toolsync: allow` behind it on its line, or its file's name in `{FILE}`."
 
 
 def _away(session: Session, one: Finding, fixes: Collection[str]) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from toolsync import __version__, disk
 from toolsync.commands.leaks.advice import advice, rotation
+from toolsync.commands.leaks.allowing import Allowed
 from toolsync.commands.leaks.belonging import profile_of
 from toolsync.commands.leaks.exposing import expose, is_past, real_path
 from toolsync.commands.leaks.finding import Finding, Limits, Unseen, is_private_kind, open_to
@@ -98,8 +99,10 @@ def check(session: Session, options: Options) -> Checked:
         _look_around(session, looking)
         expose(session, looking)
     looking.end()
-    findings = tuple(sorted(looking.findings, key=lambda one: (one.is_agreed, not isinstance(one.hit.secret, Known))))
-    return Checked(options, looking, findings, wanted.warnings)
+    allowed = Allowed(session)
+    findings = allowed.left(looking.findings)
+    findings.sort(key=lambda one: (one.is_agreed, not isinstance(one.hit.secret, Known)))
+    return Checked(options, looking, tuple(findings), (*wanted.warnings, *allowed.messages()))
 
 
 def _look_around(session: Session, looking: Looking) -> None:

@@ -150,6 +150,8 @@ def _kept(session: Session) -> frozenset[Path | None]:
     paths: list[Path] = []
     for tool in registry.tools(session.config.parent).values():
         rows = {row.overlay: row.path for row in tool.files if not row.each}
+        if tool.store:  # where its user gave it the keys of all providers
+            paths += places_of(session, [path for row in tool.files for path in row.path])
         for layer in (layer for layer in tool.layers if layer.is_login):
             paths += places_of(session, rows.get(layer.overlay, layer.path))
     return frozenset(map(real_path, paths)) - {None}
