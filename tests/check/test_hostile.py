@@ -185,6 +185,20 @@ def test_what_is_not_looked_at_is_said(furnished: Machine, monkeypatch: pytest.M
     }
 
 
+def test_a_file_that_git_keeps_encrypted_is_not_said_to_be_in_git(furnished: Machine) -> None:
+    home = Home(furnished.home)
+    home.repository("project")
+    for verb in ("clean", "smudge"):  # of git-crypt's kind, though anybody could undo it
+        home.git("project", "config", f"filter.git-crypt.{verb}", "tr A-Za-z N-ZA-Mn-za-m | tr 0-9 5-90-4")
+    furnished.write("project/.gitattributes", ".env filter=git-crypt diff=git-crypt\n")
+    furnished.write("project/.env", f"K={KEY}\n").chmod(0o600)
+    home.git("project", "add", ".")
+    home.git("project", "commit", "-q", "-m", "x")
+    (one,) = _check(furnished)["data"]["findings"]
+    assert (one["shown"], one["exposed"]) == ("~/project/.env", [])
+    assert "git" not in one["advice"]
+
+
 def test_a_long_file_stops_no_commit(furnished: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(check, "_NEAR", Limits(blob_bytes=1000))
     home = Home(furnished.home)

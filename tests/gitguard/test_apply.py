@@ -311,6 +311,20 @@ def test_status_says_that_git_sees_the_key_again(guarded: Machine) -> None:
     assert (ran.code, said in ran.out) == (1, True), ran.out
 
 
+def test_what_belongs_to_another_profile_stays_set_to_it(guarded: Machine) -> None:
+    """`apply` without its name would set the tool to the active one."""
+    assert guarded.toolsync(*FIX).code == 0
+    other = guarded.config.read_text(encoding="utf-8").replace("profiles.work", "profiles.home")
+    text = guarded.config.read_text(encoding="utf-8") + other.partition("\n\n")[2]
+    guarded.config.write_text(text.replace('active = "work"', 'active = "home"'), encoding="utf-8")
+    guarded.write("dots/.gitignore", "")
+    said = guarded.toolsync("status").out
+    command = "toolsync apply --profile work --tool settings-json --fix-gitignore"
+    assert f"`{command}` adds to ~/dots/.gitignore: " in said
+    assert guarded.toolsync(*command.split()[1:], "--yes", "--no-ping").code == 0
+    assert _untracked(guarded) == ".gitignore\n"
+
+
 def test_an_ignore_file_that_is_a_link_is_not_relied_on(guarded: Machine) -> None:
     guarded.write("dots/ignored", "")
     (guarded.home / "dots/.gitignore").symlink_to("ignored")

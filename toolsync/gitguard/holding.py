@@ -5,8 +5,9 @@ No work tree is compared with anything here: git would run the filters that the 
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -216,6 +217,19 @@ def commit_of(git: Git, tree: WorkTree, blob: str) -> str:
         return next(iter(said.split()), "")  # of a merge, once for each parent
     except GitError:
         return ""
+
+
+def encrypted(git: Git, tree: WorkTree, files: Sequence[Path]) -> set[Path]:
+    """Those of the files that git keeps encrypted: a filter of git-crypt's kind shuts them, and opens them again.
+
+    Raises:
+        GitError: it cannot tell.
+    """
+    names = b"".join(os.fsencode(file.relative_to(tree.root).as_posix()) + b"\0" for file in files)
+    options = (*tree.git_options, "check-attr", "-z", "--stdin", "filter")
+    fields = git.said(*options, at=tree.root, given=names).split(b"\0")
+    shut = {fields[at] for at in range(0, len(fields) - 2, 3) if b"crypt" in fields[at + 2]}
+    return {file for file in files if os.fsencode(file.relative_to(tree.root).as_posix()) in shut}
 
 
 Leading = Literal["reference", "stash", "reflog"]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from toolsync import disk, document, gitguard
+from toolsync import memory as memories
 from toolsync.document import parse_path
-from toolsync.errors import DocumentError, ExposedKeyError
+from toolsync.errors import DocumentError, ExposedKeyError, ToolsyncError
 from toolsync.gitguard import Verdict
 from toolsync.masking import printable
 from toolsync.plan import FilePlan
@@ -116,13 +118,15 @@ def _hints(session: Session, verdicts: Iterable[Verdict], planned: Mapping[Path,
     """What to do about all of them, each thing once: what one ignore file lacks is said together."""
     others: dict[str, None] = {}
     lacking: dict[Path, dict[str, None]] = {}
+    held: dict[Path, list[Path]] = {}
     for verdict in verdicts:
         ignore_file = gitguard.ignore_file(verdict.file) if verdict.state == "exposed" else None
         if ignore_file is not None and _lacks(ignore_file, verdict, planned):
             lacking.setdefault(ignore_file, {}).update(dict.fromkeys(verdict.lines))
+            held.setdefault(ignore_file, []).append(verdict.file)
         else:
             others[_message(session, verdict, planned).hint] = None
-    yield from (_addition(session, ignore_file, lines) for ignore_file, lines in lacking.items())
+    yield from (_addition(session, file, lines, held[file]) for file, lines in lacking.items())
     yield from others
 
 
@@ -152,7 +156,8 @@ def readable(session: Session, files: Iterable[FilePlan]) -> Iterator[Message]:
     for file in files:
         if file.is_readable:
             text = f"{session.shown(file.path)} holds the key, and was opened to other users (chmod) since"
-            yield Message("warning", text, "`toolsync apply` shuts it.")
+            command = printable(shlex.join(_applying(session, [Path(file.container or file.path)])))
+            yield Message("warning", text, f"`{command}` shuts it.")
 
 
 def exposed_since(session: Session, files: Iterable[FilePlan]) -> list[Message]:
@@ -184,7 +189,7 @@ def _message(
     if verdict.state == "copied":
         what, hint = "chezmoi keeps a copy of it in clear", _forgetting(verdict)
     if verdict.state == "tracked":
-        what, hint = "git tracks it", _untracking(verdict)
+        what, hint = "git tracks it", _untracking(session, verdict)
     if verdict.state == "exposed":
         what, hint = _exposed(session, verdict, planned)
     where = f" (repository {session.shown(verdict.place)})" if verdict.place else ""
@@ -201,12 +206,11 @@ def _forgetting(verdict: Verdict) -> str:
     return f"`{printable(command)}` removes the copy, and leaves the file."
 
 
-def _untracking(verdict: Verdict) -> str:
+def _untracking(session: Session, verdict: Verdict) -> str:
     assert verdict.tree is not None  # noqa: S101  somebody tracks it
     command = shlex.join(["git", *verdict.tree.git_options, "rm", "--cached", "--", str(verdict.file)])
-    then = (
-        "" if verdict.tree.git_dir else "; then `toolsync apply --fix-gitignore` keeps it out"
-    )  # nothing comes into it by the way
+    keeping = printable(shlex.join((*_applying(session, [verdict.file]), "--fix-gitignore")))
+    then = "" if verdict.tree.git_dir else f"; then `{keeping}` keeps it out"  # nothing comes into it by the way
     return f"`{printable(command)}` makes it forget the file, which stays{then}."
 
 
@@ -217,7 +221,7 @@ def _exposed(session: Session, verdict: Verdict, planned: Mapping[Path, str | No
     if not verdict.is_taken_up:
         what = "git does not ignore what holds it beside that file, for a moment or longer"
     if _lacks(ignore_file, verdict, planned):
-        return what, _addition(session, ignore_file, verdict.lines)
+        return what, _addition(session, ignore_file, verdict.lines, [verdict.file])
     has = "would have" if disk.resolve(ignore_file) in planned else "has"
     there = f"{session.shown(ignore_file)} {has} {_quoted(verdict.lines)}"
     if verdict.rule is not None:
@@ -232,8 +236,22 @@ def _lacks(ignore_file: Path, verdict: Verdict, planned: Mapping[Path, str | Non
     return not set(verdict.lines) <= _standing(ignore_file, planned).keys()
 
 
-def _addition(session: Session, ignore_file: Path, lines: Iterable[str]) -> str:
-    return f"`toolsync apply --fix-gitignore` adds to {session.shown(ignore_file)}: {_quoted(lines)}."
+def _addition(session: Session, ignore_file: Path, lines: Iterable[str], files: Iterable[Path]) -> str:
+    command = printable(shlex.join((*_applying(session, files), "--fix-gitignore")))
+    return f"`{command}` adds to {session.shown(ignore_file)}: {_quoted(lines)}."
+
+
+def _applying(session: Session, files: Iterable[Path]) -> tuple[str, ...]:
+    """`apply` for files that are applied for another profile than the active one: else it would set them to that."""
+    with suppress(ToolsyncError):  # other commands say so
+        memory, active = memories.read(memories.path_in(session.state)), session.profiles().active
+        layers = [layer for file in files for layer in memory.files.get(str(file), FileMemory()).layers]
+        tools = sorted({layer.tool for layer in layers})
+        profiles = {memory.applied.get(tool, active) for tool in tools}
+        if len(profiles) == 1 and profiles != {active}:
+            named = (word for tool in tools for word in ("--tool", tool))
+            return ("toolsync", "apply", "--profile", str(profiles.pop()), *named)
+    return ("toolsync", "apply")
 
 
 def _quoted(lines: Iterable[str]) -> str:

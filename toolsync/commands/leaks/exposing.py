@@ -16,7 +16,11 @@ from toolsync.commands.leaks.looking import Looking
 from toolsync.commands.leaks.slots import Literal
 from toolsync.commands.leaks.sought import FORMER, Sought, is_kept
 from toolsync.commands.leaks.suspects import places_of
-from toolsync.errors import FileError, ProfileError
+from toolsync.errors import FileError, GitError, ProfileError
+from toolsync.gitguard import Verdict
+from toolsync.gitguard.git import found as found_git
+from toolsync.gitguard.holding import encrypted
+from toolsync.gitguard.repository import WorkTree
 from toolsync.planning.stores import Address
 from toolsync.profile import Profile
 from toolsync.remembered import LayerMemory, holds
@@ -35,7 +39,8 @@ def expose(session: Session, looking: Looking) -> None:
     except FileError as error:
         looking.unseen.append(Unseen("what git and chezmoi do with the files", error.message, matters=True))
         verdicts = ()
-    found = {verdict.file: verdict for verdict in verdicts}
+    shut = _encrypted(session, verdicts)
+    found = {verdict.file: verdict for verdict in verdicts if verdict.file not in shut}
     copies = tuple(_copies(session, looking.sought))
     agreed, kept = _agreed(looking.sought, copies), _kept(session)
     used = {place for place, one in _standing(looking.sought) if one.is_chosen and not one.is_login}
@@ -66,6 +71,19 @@ _IN_GIT = {"tracked": "tracked", "copied": "copied"}
 def is_past(one: Finding) -> bool:
     """Whether it stands in a repository only, not in the file of that name."""
     return one.kind == "repository" and one.inside not in ("", NAME)
+
+
+def _encrypted(session: Session, verdicts: Iterable[Verdict]) -> set[Path]:
+    """The tracked files of which git holds something that nobody else can read."""
+    by_tree: dict[WorkTree, list[Path]] = {}
+    for verdict in verdicts:
+        if verdict.state == "tracked" and verdict.tree is not None:
+            by_tree.setdefault(verdict.tree, []).append(verdict.file)
+    found: set[Path] = set()
+    with suppress(GitError):
+        for tree, files in by_tree.items():
+            found |= encrypted(found_git(session.places.environ), tree, files)
+    return found
 
 
 def _reachable(path: Path, who: list[str]) -> list[str]:
