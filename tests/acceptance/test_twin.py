@@ -99,3 +99,11 @@ def test_another_key_is_none(twins: Machine, monkeypatch: pytest.MonkeyPatch) ->
     _apply(twins, "codex")
     ran = _rotated(twins, monkeypatch)
     assert (ran.code, _problems(ran)) == (0, [])
+
+
+def test_what_is_no_secret_may_stand_under_many_names(twins: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("work", "fast"):
+        twins.vault.set(name, Secret("none"))
+    _apply(twins, "cline", "fast", "--allow-plaintext")
+    ran = _rotated(twins, monkeypatch)
+    assert (ran.code, _problems(ran)) == (0, [])

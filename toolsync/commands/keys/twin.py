@@ -11,6 +11,7 @@ from toolsync.commands.keys.holders import Holders, layers_of, users
 from toolsync.commands.keys.stored import references
 from toolsync.commands.leaks.leftover import Left
 from toolsync.errors import SecretError
+from toolsync.leaks.secret import SHORTEST
 from toolsync.masking import Secret, on_one_line
 from toolsync.profile import KeyRef, Profile
 from toolsync.registry import Known
@@ -70,9 +71,10 @@ class Twins:
 
     @classmethod
     def of(cls, session: Session, reference: KeyRef, key: Secret | None, memory: Memory, known: Known) -> Twins:
-        """Those of a key that `reference` was; none where it was none."""
+        """Those of a key that `reference` was; none of what is no secret, as for servers that want none."""
         profiles = session.profiles()
-        found = twins(session, profiles.profiles, reference, key) if key is not None else ()
+        is_secret = key is not None and len(key.reveal()) >= SHORTEST
+        found = twins(session, profiles.profiles, reference, key) if key is not None and is_secret else ()
         return cls(found, Holders(memory, known, profiles.names))
 
     def without_theirs(self, session: Session, left: Left) -> Left:
