@@ -95,7 +95,7 @@ ALLOWED: Sequence[tuple[str, str, str]] = (
         "the settings that are looked at, with the user's own keys in them",
     ),
     (
-        r"acceptance/test_twin.py::test_a_copy_of_the_others",
+        r"acceptance/test_twin.py::test_(a_copy_of_the_others|once_both_have_the_new_one)",
         r"file machine-0/home/\.cline/data/(secrets|settings/providers)\.json",
         "the plaintext way, agreed to",
     ),

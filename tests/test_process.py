@@ -138,3 +138,15 @@ def test_what_runs_in_a_container_is_told_apart(
 def test_where_nothing_is_known_of_it_it_counts_as_one_of_ours(tmp_path: Path) -> None:
     one = Process(2**22 + 1, frozenset())  # above the largest number that Linux gives (proc(5), pid_max)
     assert (one.is_of_network(), one.has(tmp_path)) == (True, True)
+
+
+@pytest.mark.parametrize("is_apart", [False, True])
+def test_the_other_ends_of_our_own_pipe_are_told_from_other_jobs(*, is_apart: bool) -> None:
+    needs(os.name == "posix", "needs groups of processes")
+    with subprocess.Popen(["sleep", "600"], process_group=0 if is_apart else None) as child:
+        try:
+            assert Process(child.pid, frozenset()).is_of_job() is not is_apart
+        finally:
+            child.kill()
+    assert Process(os.getpid(), frozenset()).is_of_job()
+    assert not Process(2**22 + 1, frozenset()).is_of_job()

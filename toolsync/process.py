@@ -50,6 +50,13 @@ class Process:
         """Whether `name` is one of its names; capitals do not count."""
         return name.lower() in self.names
 
+    def is_of_job(self) -> bool:
+        """Whether it is we, or another program of the line that we were typed in: one end of a pipe."""
+        try:
+            return self.pid == os.getpid() or os.getpgid(self.pid) == os.getpgrp()
+        except (OSError, AttributeError):  # it has ended, or the system has no such groups
+            return False
+
     def is_of_network(self) -> bool:
         """Whether it has the same network as we; not so in a container, as far as Linux shows (namespaces(7))."""
         try:

@@ -53,6 +53,19 @@ def test_who_asks_for_it_by_the_other_name_is_named(twins: Machine, monkeypatch:
     assert _problems(_rotated(twins, monkeypatch)) == []
 
 
+def test_once_both_have_the_new_one_each_rotation_says_what_is_sent(
+    twins: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a copy, for none is asked for where no keyring is: what a helper prints is not known here."""
+    _apply(twins, "cline", "fast", "--allow-plaintext")
+    assert _rotated(twins, monkeypatch).code == 1
+    ran = _rotated(twins, monkeypatch, "fast")
+    assert [(one["program"], one["new_key"]) for one in ran.json["data"]["sent"]] == [
+        ("Cline (vscode)", True),
+        ("Cline (cli)", True),
+    ]
+
+
 def test_a_copy_of_the_others_is_in_nobodys_way(twins: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     _apply(twins, "claude-code", "work")
     _apply(twins, "cline", "fast", "--allow-plaintext")

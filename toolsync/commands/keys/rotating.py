@@ -66,7 +66,7 @@ def execute(rotation: Rotation, *, ping: bool = True) -> Result:
     memory = memories.read(memories.path_in(session.state))
     old = rotation.old if rotation.old != change.new else earlier
     with _after_the_turn(rotation):
-        after = tuple(_sent(rotation, memory, known, ping=ping))
+        after = tuple(_sent(rotation, memory, known, old, ping=ping))
         alike = Twins.of(session, rotation.reference, old, memory, known)
         left = alike.without_theirs(session, leftovers(session, memory, old)) if old is not None else Left()
         before = leftovers(session, memory, earlier) if earlier not in (None, old) else Left()
@@ -114,13 +114,14 @@ def _after_the_turn(rotation: Rotation) -> Iterator[None]:
         ) from error
 
 
-def _sent(rotation: Rotation, memory: Memory, known: Known, *, ping: bool) -> Iterator[Sent]:
+def _sent(rotation: Rotation, memory: Memory, known: Known, old: Secret | None, *, ping: bool) -> Iterator[Sent]:
     """What the tools send now that are set to a profile with the key."""
     session = rotation.session
+    keys = [key for key in (rotation.change.new, old) if key is not None]
     applied = Holders(memory, known, session.profiles().names).applied()
     for profile in (one for one in rotation.profiles if one.key == rotation.reference):
         tools = [known[tool] for tool in sorted(applied.get(profile.name, ()))]
-        yield from sent(session, profile, tools, rotation.change.new, ping=ping)
+        yield from sent(session, profile, tools, keys, ping=ping)
 
 
 def _replaced(rotation: Rotation) -> Secret | None:

@@ -58,23 +58,25 @@ class Blind(World):
         return Printed()
 
 
-def sent(session: Session, profile: Profile, tools: Sequence[Tool], key: Secret, *, ping: bool) -> tuple[Sent, ...]:
+def sent(
+    session: Session, profile: Profile, tools: Sequence[Tool], keys: Sequence[Secret], *, ping: bool
+) -> tuple[Sent, ...]:
     """What the programs of the tools send that are set to the profile's addresses.
 
     Args:
         session: the machine.
         profile: whose key it is.
         tools: those that are applied for it.
-        key: what they should send.
+        keys: what they should send, and what that replaced; another profile may have either of the two as well.
         ping: whether the gateway is asked as they would ask it, once for each address, dialect and model.
     """
     is_blind = isinstance(session.open_vault(), MemoryVault)
     world = (Blind if is_blind else World)(session, profile, session.profiles().profiles)
-    others = frozenset(_keys_of_others(session, profile))
+    others = frozenset(_keys_of_others(session, profile)) - {*keys}
     there = [look for tool in tools for look in looks(world, tool)]
     ours = [look for look in there if look.damaged is None and _is_ours(look) and not _is_others(look, others)]
     is_aside = session.profiles().active != profile.name
-    judge = _Judge(profile, key, ping=ping, is_blind=is_blind, is_aside=is_aside)
+    judge = _Judge(profile, keys[0], ping=ping, is_blind=is_blind, is_aside=is_aside)
     return (*map(judge.sent, ours), *(_unknown(look, one.file) for look in there if (one := look.damaged)))
 
 

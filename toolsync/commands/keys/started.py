@@ -52,7 +52,8 @@ def _others(session: Session, known: Known, processes: Sequence[Process], key: S
     What one of them or a tool's program started is not named beside that: it has its variables from there.
     """
     tools = {one.pid for one in processes if any(_is_of(one, tool) for tool in known.values())}
-    held = {one.pid: _held_in(session, one, key) for one in processes if one.pid not in {os.getpid(), *tools}}
+    ours = {one.pid for one in processes if one.is_of_job()}
+    held = {one.pid: _held_in(session, one, key) for one in processes if one.pid not in {*ours, *tools}}
     holders = {pid for pid, names in held.items() if names}
     handing = holders | tools
     first = [
