@@ -26,7 +26,7 @@ class Secret:
     def __init__(self, value: str) -> None:
         self._value = value
         bare = value.strip().strip("\"'")
-        if len(bare) >= _SHORTEST_MASKED and _ONE_WORD.fullmatch(bare):
+        if len(bare) >= _SHORTEST_MASKED and _ONE_WORD.fullmatch(bare) and not _is_path(bare):
             _known.add(bare)
 
     def reveal(self) -> str:
@@ -46,6 +46,11 @@ class Secret:
 
     def __reduce__(self) -> str:
         raise TypeError("a Secret is never serialised")
+
+
+def _is_path(text: str) -> bool:
+    """Whether it is a script's name, as it stands where a tool is told what prints its key; no base64 looks so."""
+    return text.startswith("~/") or (text.startswith("/") and any(sign in text for sign in "._-"))
 
 
 def learn(key: str) -> None:

@@ -74,6 +74,11 @@ def test_a_history_is_found_where_a_start_puts_it(furnished: Machine, line: str,
 SCRIPTS: dict[str, tuple[str, str, str]] = {
     # the settings, what they say, and the script
     "Claude Code's": (".claude/settings.json", '{"apiKeyHelper": "~/bin/key.sh"}', "bin/key.sh"),
+    "beside the settings": (
+        ".claude/settings.json",
+        '{"apiKeyHelper": "~/.claude/my_key_2.sh"}',
+        ".claude/my_key_2.sh",
+    ),
     "with arguments": (
         ".claude/settings.json",
         '{"apiKeyHelper": "sh -c \'$HOME/bin/key --fast | tail -1\'"}',
@@ -124,6 +129,16 @@ def test_settings_in_other_folders_that_a_tool_knows_are_looked_at(furnished: Ma
 def test_what_a_tool_keeps_of_its_folders_may_be_anything(furnished: Machine, account: str) -> None:
     furnished.write(".claude.json", account)
     assert furnished.toolsync("check").code == 0
+
+
+def test_such_a_script_is_named_though_its_name_stood_where_a_key_may(furnished: Machine) -> None:
+    furnished.profile()
+    script = ".claude/my_key_2.sh"
+    furnished.write(".claude/settings.json", f'{{"apiKeyHelper": "~/{script}"}}')
+    furnished.write(script, f"echo '{KEY}'\n")
+    assert furnished.toolsync("apply", "--tool", "claude-code", "--yes", "--no-ping").code == 0
+    out = furnished.toolsync("check").out
+    assert out.startswith(f"~/{script}:1: keyring:work in clear")
 
 
 TEXTS = [

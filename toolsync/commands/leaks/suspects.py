@@ -53,6 +53,7 @@ def suspects(session: Session, memory: Memory) -> Iterator[Suspects]:
         FileError: the folder of the user's own tools cannot be read.
     """
     tools = tuple(registry.tools(session.config.parent).values())
+    yield Suspects("startup", "", _together(map(listed, dict.fromkeys(scripts(session)))))
     for tool in tools:
         files = list(dict.fromkeys((*settings(session, tool), *_remembered(memory, tool.name))))
         yield Suspects("tool", tool.name, _together(map(listed, files)))
@@ -65,7 +66,7 @@ def suspects(session: Session, memory: Memory) -> Iterator[Suspects]:
     yield Suspects("own", "", _own(session))
     yield Suspects("filled", "", _together(map(listed, filled.recorded(session.state))))
     named = sourced.named(session.places)
-    further = {"startup": (*startup.files(session.places), *named.read, *scripts(session)), "history": named.histories}
+    further = {"startup": (*startup.files(session.places), *named.read), "history": named.histories}
     for row in rows("places")["place"]:
         files = [*places_of(session, row["files"]), *further.get(row["kind"], ())]
         yield Suspects(row["kind"], "", _together(map(listed, dict.fromkeys(files))))
