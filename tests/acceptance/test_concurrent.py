@@ -122,6 +122,7 @@ def rewriting(machine: Machine, how: str, *, seen: dict[str, Any]) -> Iterator[N
         seen |= json.loads(out)
 
 
+@pytest.mark.settling  # somebody is writing
 @pytest.mark.parametrize("how", ["by rename", "in place"])
 def test_of_a_file_that_is_rewritten_all_the_time_nothing_is_lost(ready: Machine, how: str) -> None:
     seen: dict[str, Any] = {}
