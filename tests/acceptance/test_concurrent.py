@@ -128,7 +128,7 @@ def test_of_a_file_that_is_rewritten_all_the_time_nothing_is_lost(ready: Machine
     seen: dict[str, Any] = {}
     outcomes = []
     with rewriting(ready, how, seen=seen):
-        for number in range(thorough(250, 10)):
+        for number in range(thorough(100, 10)):
             command = ("undo", "--yes") if number % 2 else APPLY
             ran = ready.toolsync(*command)
             outcomes.append(ran.code)
