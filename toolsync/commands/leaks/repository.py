@@ -269,9 +269,8 @@ def look_at(looking: Looking, contents: Blobs, entry: Entry, place: Place, *, is
     elif is_told:
         limit = looking.limits.blob_bytes // 2**20
         reason = f"in the index: missing there, or more than {limit} MiB"
-        looking.unseen.append(
-            Unseen(place.file, reason, matters=place.kind != "staged")
-        )  # which would stop every commit
+        matters = place.kind != "staged"  # else the file could never be committed
+        looking.unseen.append(Unseen(place.file, reason, matters))
 
 
 def _blob_name(path: Path, most_bytes: int, length: int) -> str:
