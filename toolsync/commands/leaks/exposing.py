@@ -23,7 +23,7 @@ from toolsync.gitguard.holding import encrypted
 from toolsync.gitguard.repository import WorkTree
 from toolsync.planning.stores import Address
 from toolsync.profile import Profile
-from toolsync.remembered import ANYTHING, LayerMemory, holds
+from toolsync.remembered import LayerMemory, holds
 from toolsync.session import Session
 from toolsync.value import frozen
 
@@ -113,8 +113,7 @@ class _Copy:
 
     def has(self, text: str, key: bytes) -> bool:
         """Whether a text is just what toolsync wrote there."""
-        known = (value for value in self.layer.values if value.secret and value.after != ANYTHING)
-        return any(holds(value, text, key) for value in known)
+        return any(value.secret and holds(value, text, key) for value in self.layer.values)
 
     @property
     def references(self) -> set[str]:
