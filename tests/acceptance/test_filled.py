@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.machine import KEY, Machine
+from tests.check.planted import SHAPED
 from tests.keys import invented
 from toolsync.masking import Secret
 from toolsync.secret import filled
@@ -51,7 +52,7 @@ def test_a_rotation_names_it_until_it_is_filled_anew(keyed: Machine, monkeypatch
     assert said == f"the old key still stands in ~/{FILE} (line 2)"
     (one,) = keyed.toolsync("check", "--json").json["data"]["findings"]
     assert (one["kind"], one["agreed"]) == ("filled", False)
-    assert one["advice"] == "`toolsync env` filled this file: fill it anew by the same command, or remove it."
+    assert one["advice"].startswith("`toolsync env` wrote it there: take the old lines out")
     _filled(keyed, monkeypatch)
     assert NEW in path.read_text(encoding="utf-8")
     assert keyed.toolsync("check").code == 0
@@ -65,6 +66,23 @@ def test_others_must_not_read_it(keyed: Machine, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(exposing, "_reachable", lambda _, who: who)
     (one,) = keyed.toolsync("check", "--json").json["data"]["findings"]
     assert (one["agreed"], one["fixes"]) == (False, ["mode"])
+
+
+@pytest.mark.parametrize("name", ["notes.env", ".bashrc", "project/.env"])
+def test_what_else_stands_in_it_is_judged_as_before(keyed: Machine, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """`env >> FILE`: other lines are their owner's, and no consent was given for keys in them."""
+    other = SHAPED["anthropic"]
+    path = keyed.write(name, f"export A={other}\n")
+    path.chmod(0o600)
+    with monkeypatch.context() as patch, path.open("a", encoding="utf-8") as out:
+        patch.setattr(sys, "stdout", out)
+        assert keyed.toolsync("env", "--shell", "sh", "--tool", "claude-code").code == 0
+    found = keyed.toolsync("check", "--json").json["data"]["findings"]
+    assert {one["secret"]["shape"] or one["secret"]["name"]: one["agreed"] for one in found} == {
+        "anthropic": False,
+        "keyring:work": True,
+    }
+    assert other in path.read_text(encoding="utf-8")
 
 
 def test_one_that_is_gone_is_forgotten(keyed: Machine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ import pytest
 from tests.acceptance.machine import KEY, Machine
 from tests.check.planted import SHAPED
 from tests.conftest import needs
+from tests.gitguard.conftest import Home
 
 SOURCED: dict[str, tuple[str, str, str]] = {
     # the file that names it, how, and which file that is
@@ -22,6 +23,11 @@ SOURCED: dict[str, tuple[str, str, str]] = {
     "a loop over names": (".bash_profile", 'for file in ~/.{path,keys,extra2}; do\n. "$file"; done', ".keys"),
     "zsh's qualifiers": (".zshrc", "for f in ~/.mine/*.zsh(N); do source $f; done", ".mine/k.zsh"),
     "fish": (".config/fish/config.fish", "test -e ~/.mine/k.fish; and source ~/.mine/k.fish", ".mine/k.fish"),
+    "zsh's short loop": (".zshrc", "for f (~/.mine/*.zsh) source $f", ".mine/k.zsh"),
+    "quotes around a part": (".bashrc", 'source "$HOME"/.mine/"k.sh"', ".mine/k.sh"),
+    "past an alias": (".bashrc", r'\. "$HOME/.mine/k"', ".mine/k"),
+    "what a variable is set to": (".bashrc", "export K=$(cat ~/.mine/k)", ".mine/k"),
+    "the same by the shell alone": (".zshrc", 'export K="$(< ~/.mine/k)"', ".mine/k"),
     "a file that one reads in": (".bashrc", ". ~/.between", ".mine/k"),
 }
 
@@ -44,6 +50,8 @@ def test_a_file_that_a_start_reads_in_is_looked_at(furnished: Machine, start: st
         ". ~/",
         "source ~/.mine",
         "source ~/\x00",
+        "source ~/a\x00b/*.sh",
+        "HISTFILE=~/.mine",
         ". ~/.bashrc",
         ". /dev/zero",
         "for f in {a,b}{c,d}{e,f}{g,h}{i,j}{k,l}{m,n}; do",
@@ -60,6 +68,7 @@ def test_what_only_a_shell_can_find_is_passed_over(furnished: Machine, line: str
     ("line", "file"),
     [
         ("HISTFILE=~/.far/typed", ".far/typed"),
+        ('HISTFILE="${XDG_STATE_HOME}"/bash/hist', ".local/state/bash/hist"),
         ('export HISTFILE="$HOME/.far/typed"', ".far/typed"),
         ("HISTFILE=${XDG_STATE_HOME:-$HOME/.local/state}/far/typed", ".local/state/far/typed"),
     ],
@@ -161,6 +170,25 @@ def test_what_is_written_for_a_tool_is_looked_at(furnished: Machine, file: str) 
     furnished.write(file, f"try {KEY}\n")
     (one,) = furnished.toolsync("check", "--json").json["data"]["findings"]
     assert one["shown"] == f"~/{file}"
+
+
+def test_a_repository_that_others_made_is_not_looked_through(furnished: Machine) -> None:
+    """Of a plugin only the file that is read in counts, not what its history or its other files hold."""
+    home = Home(furnished.home)
+    home.repository("plugin")
+    furnished.write("plugin/sample.txt", f"{SHAPED['openai']}\n")
+    furnished.write("plugin/p.zsh", "true\n")
+    home.git("plugin", "add", ".")
+    home.git("plugin", "commit", "-q", "-m", "x")
+    furnished.write(".zshrc", "source ~/plugin/p.zsh\n")
+    ran = furnished.toolsync("check", "--json")
+    assert (ran.json["data"]["findings"], ran.json["data"]["not_looked_at"]) == ([], [])
+
+
+def test_a_login_that_a_loop_goes_over_is_one_still(furnished: Machine) -> None:
+    furnished.write(".bashrc", "for c in ~/.kube/*; do K=$c; done\n")
+    furnished.write(".kube/config", f"token: {SHAPED['github']}\n").chmod(0o600)
+    assert furnished.toolsync("check").code == 0
 
 
 LOGINS = [".npmrc", ".git-credentials", ".netrc", ".config/gh/hosts.yml", ".local/share/opencode/auth.json"]

@@ -61,10 +61,52 @@ def test_a_commit_that_was_taken_back_is_in_no_clone(
     assert "no clone has it, if it was not pushed before that" in one["advice"]
     first, second, *_ = _commands(one)
     assert second == f"{first.split(' reflog')[0]} gc --prune=now"
+    assert "refs/stash" in first
     _ran(furnished, first)
     _ran(furnished, second)
     assert furnished.toolsync("check").code == 0
     assert len(home.git("project", "stash", "list").splitlines()) == 2, "nothing else goes"
+
+
+def _forgotten(machine: Machine) -> None:
+    (one,) = machine.toolsync("check", "--json").json["data"]["findings"]
+    assert one["inside"].endswith(", to which only the reflog leads")
+    for command in _commands(one)[:2]:
+        _ran(machine, command)
+    assert machine.toolsync("check").code == 0
+
+
+def test_one_that_was_pushed_and_taken_back_by_force(furnished: Machine, home: Home) -> None:
+    home.git("", "init", "-q", "--bare", "origin.git")
+    home.git("project", "remote", "add", "origin", str(furnished.home / "origin.git"))
+    _committed(furnished, home)
+    home.git("project", "push", "-q", "origin", "HEAD:main")
+    home.git("project", "reset", "-q", "--hard", "HEAD~1")
+    home.git("project", "push", "-q", "--force", "origin", "HEAD:main")
+    _forgotten(furnished)
+
+
+@pytest.mark.parametrize("folder", ["project", "linked"], ids=["in the main work tree", "in the linked one"])
+def test_one_of_another_work_tree(furnished: Machine, home: Home, folder: str) -> None:
+    home.git("project", "worktree", "add", "-q", "-b", "other", "../linked")
+    furnished.write("linked/a.txt", f"{KEY}\n")
+    home.git("linked", "add", ".")
+    home.git("linked", "commit", "-q", "-m", "oops")
+    home.git("linked", "reset", "-q", "--hard", "HEAD~1")
+    if folder == "linked":
+        furnished.project.rename(furnished.home / "main")
+        home.git("main", "worktree", "repair")
+        (furnished.home / "linked").rename(furnished.project)
+        home.git("main", "worktree", "repair", str(furnished.project))
+    _forgotten(furnished)
+
+
+def test_an_older_stash_is_one_too(furnished: Machine, home: Home) -> None:
+    for text in (KEY, "mine"):
+        furnished.write("project/b.txt", f"{text}\n")
+        home.git("project", "stash", "-q")
+    (one,) = furnished.toolsync("check", "--json").json["data"]["findings"]
+    assert one["inside"].endswith(", to which a stash leads")
 
 
 def test_what_a_branch_leads_to_as_well_is_in_every_clone(furnished: Machine, home: Home) -> None:
@@ -80,7 +122,7 @@ def test_a_stash_is_in_no_clone(furnished: Machine, home: Home) -> None:
     furnished.write("project/b.txt", f"{KEY}\n")
     home.git("project", "stash", "-q")
     (one,) = furnished.toolsync("check", "--json").json["data"]["findings"]
-    assert one["inside"].endswith(", which is a stash")
+    assert one["inside"].endswith(", to which a stash leads")
     listing, dropping, *_ = _commands(one)
     _ran(furnished, listing)
     assert dropping == "git stash drop"

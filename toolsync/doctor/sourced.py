@@ -41,7 +41,8 @@ def named(places: Places) -> Named:
     waiting = list(begun)
     while waiting and len(read) < _MOST_FILES:
         text = _text(waiting.pop(0))
-        histories |= dict.fromkeys(path for match in _HISTORY.finditer(text) for path in _meant(match["word"], places))
+        kept = (path for match in _HISTORY.finditer(text) for path in _meant(match["word"], places))
+        histories |= dict.fromkeys(path for path in kept if not os.path.isdir(path))  # noqa: PTH112  may be too long
         for path in _sourced(text, places):
             if path not in read and path not in begun:
                 read[path] = None
@@ -49,18 +50,26 @@ def named(places: Places) -> Named:
     return Named(tuple(read), tuple(histories))
 
 
-_WORD = r"""(?P<word>"[^"\n]*"|'[^'\n]*'|[^\s;&|)"']+)"""
-_SOURCE = late(rf"(?m)(?:^|[;&|{{(]|\bthen\b|\bdo\b|\belse\b|\band\b)[ \t]*(?:source|\.)[ \t]+{_WORD}")
-_LOOP = late(r"(?m)^[ \t]*for[ \t]+\w+[ \t]+in[ \t]+(?P<words>[^;\n]+)")
+_WORD = r"""(?P<word>(?:"[^"\n]*"|'[^'\n]*'|[^\s;&|)"'])+)"""
+_SOURCE = late(
+    r"(?m)(?:^|[;&|{(]|\bthen\b|\bdo\b|\belse\b|\band\b)[ \t]*"
+    rf"(?:(?:builtin|command)[ \t]+)?(?:source|\\?\.)[ \t]+{_WORD}"
+)
+_SHOWN = late(rf"\$\([ \t]*(?:cat[ \t]|<)[ \t]*{_WORD}")
+"""What a variable is set to: `$(cat FILE)`, `$(< FILE)`."""
+
+_LOOP = late(r"(?m)^[ \t]*for[ \t]+\w+[ \t]+(?:in[ \t]+|\()(?P<words>[^;\n]+)")
 _HISTORY = late(rf"(?m)^[ \t]*(?:(?:export|typeset|declare|set)[ \t]+(?:-\w+[ \t]+)*)?HISTFILE[= ]{_WORD}")
 _DEFAULT = late(r"\$\{(\w+):?-[^{}]*\}")
 _QUALIFIER = late(r"\([^()]*\)$")
 """What zsh writes behind a pattern: `*.zsh(N)`."""
 
+_QUOTES = str.maketrans("", "", "\"'")
+
 
 def _sourced(text: str, places: Places) -> Iterator[Path]:
     """What a file reads in: by name, and in a loop over names."""
-    words = [match["word"] for match in _SOURCE.finditer(text)]
+    words = [match["word"] for pattern in (_SOURCE, _SHOWN) for match in pattern.finditer(text)]
     words += [word for match in _LOOP.finditer(text) for word in match["words"].split()]
     for word in words:
         for path in _meant(word, places):
@@ -69,7 +78,9 @@ def _sourced(text: str, places: Places) -> Iterator[Path]:
 
 def _meant(word: str, places: Places) -> tuple[Path, ...]:
     """The absolute paths that a word means, patterns among them; none where only a shell knows."""
-    bare = _QUALIFIER.sub("", word.strip("\"'"))
+    bare = _QUALIFIER.sub("", word.translate(_QUOTES)).rstrip(")")
+    if "\0" in bare:
+        return ()
     try:
         return candidates(_DEFAULT.sub(r"${\1}", bare), places)
     except TemplateError:

@@ -242,12 +242,38 @@ def leading_to(git: Git, tree: WorkTree, commit: str) -> Leading:
     Raises:
         GitError: it cannot tell.
     """
-    form = ("for-each-ref", f"--contains={commit}", "--format=%(refname)")
-    names = _text(git.said(*tree.git_options, *form, at=tree.root)).split()
-    if names:
-        return "stash" if set(names) == {"refs/stash"} else "reference"
-    there = git.said(*tree.git_options, "rev-list", "--max-count=1", commit, "--not", "HEAD", at=tree.root)
-    return "reflog" if there.strip() else "reference"
+    if not _is_beyond(git, tree, commit, ["--branches", "--tags", "--remotes", "--glob=refs/notes", "HEAD"]):
+        return "reference"
+    return "reflog" if _is_beyond(git, tree, commit, _stashes(git, tree)) else "stash"
+
+
+def _is_beyond(git: Git, tree: WorkTree, commit: str, others: Sequence[str]) -> bool:
+    """Whether none of the others leads to a commit."""
+    words = ("rev-list", "--max-count=1", commit, "--not", *others)
+    return bool(git.said(*tree.git_options, *words, at=tree.root).strip())
+
+
+def _stashes(git: Git, tree: WorkTree) -> list[str]:
+    """The stashes, all but the last of which only a reflog leads to."""
+    try:
+        return _text(git.said(*tree.git_options, "rev-list", "--walk-reflogs", "refs/stash", at=tree.root)).split()
+    except GitError:  # there is none
+        return []
+
+
+def reflogs(git: Git, tree: WorkTree) -> tuple[Path, tuple[str, ...]]:
+    """Where the repository keeps its reflogs, and what is checked out of which there is one, in every work tree.
+
+    Raises:
+        GitError: it cannot tell.
+    """
+    folder = own_folder(git, tree)
+    try:
+        others = sorted(path.parent.parent for path in folder.glob("worktrees/*/logs/HEAD"))
+    except OSError:
+        others = []
+    own = [] if not (folder / "logs/HEAD").exists() else ["main-worktree/HEAD"] if others else ["HEAD"]
+    return folder / "logs", (*own, *(f"worktrees/{path.name}/HEAD" for path in others))
 
 
 def committing(environ: Mapping[str, str]) -> Git:

@@ -12,7 +12,9 @@ from toolsync.commands.leaks.exposing import real_path
 from toolsync.commands.leaks.finding import Finding
 from toolsync.commands.leaks.repository import NOTE, STASHED, STRANDED, TAKEN_BACK
 from toolsync.commands.leaks.sought import FORMER, is_kept
-from toolsync.errors import ToolsyncError
+from toolsync.errors import GitError, ToolsyncError
+from toolsync.gitguard.git import found as found_git
+from toolsync.gitguard.holding import reflogs
 from toolsync.gitguard.repository import WorkTree, enclosing
 from toolsync.leaks import Shape
 from toolsync.masking import on_one_line
@@ -49,7 +51,8 @@ def _away(session: Session, one: Finding, fixes: Collection[str]) -> str:
     if one.inside.endswith(STASHED):
         return f"No clone has it; `{_git(one)} stash list` shows which one it is, and `git stash drop` drops it."
     if one.inside.endswith(TAKEN_BACK):
-        return f"It was taken back, and no clone has it, if it was not pushed before that; {_forgetting(one)}"
+        told = "It was taken back, and no clone has it, if it was not pushed before that"
+        return f"{told}; {_forgetting(session, one)}"
     if one.inside.startswith(NOTE):
         return "It stays in the history of the notes, and in every clone that fetches them."
     if "history" in one.exposed:
@@ -67,10 +70,16 @@ def _git(one: Finding) -> str:
     return on_one_line(shlex.join(["git", *(one.tree.git_options if one.tree else ())]))
 
 
-def _forgetting(one: Finding) -> str:
+def _forgetting(session: Session, one: Finding) -> str:
     """What makes git forget commits that were taken back: not `--all`, which would drop stashes too."""
-    git = _git(one)
-    first = f"{git} reflog expire --expire-unreachable=now HEAD $({git} for-each-ref --format='%(refname)' refs/heads)"
+    try:
+        assert one.tree is not None  # noqa: S101  the repository said so
+        folder, heads = reflogs(found_git(session.places.environ), one.tree)
+    except GitError:
+        return "its reflog forgets it in 30 to 90 days."
+    git, there = _git(one), on_one_line(shlex.quote(str(folder)))
+    others = f"$(cd {there} && find refs -type f ! -path refs/stash)"
+    first = f"{git} reflog expire --expire-unreachable=now {shlex.join(heads)} {others}"
     return f"`{first}`, then `{git} gc --prune=now`, clear away every commit that was taken back."
 
 
@@ -108,7 +117,7 @@ _ADVICE = {
     "history": "Take the lines out, with no shell of that kind open.",
     "startup": "Take the value out, and let the line ask the program that keeps your keys.",
     "login": "The program that keeps it there needs it: shut the file to all others.",
-    "filled": "`toolsync env` filled this file: fill it anew by the same command, or remove it.",
+    "filled": "`toolsync env` wrote it there: take the old lines out, and let the same command write them anew.",
     "editor": "Remove the copy if nobody needs it.",
 }
 

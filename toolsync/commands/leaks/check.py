@@ -113,7 +113,7 @@ def _look_around(session: Session, looking: Looking) -> None:
         if one.kind == "log":
             late.append(one)
             continue
-        if one.kind not in ("backup", "editor"):
+        if one.is_own and one.kind != "backup":
             files.update(dict.fromkeys(one.listing.files))
         looking.suspects(one)
     trees = repositories(session.places, filter(None, map(real_path, files)))

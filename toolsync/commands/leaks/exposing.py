@@ -24,6 +24,7 @@ from toolsync.gitguard.repository import WorkTree
 from toolsync.planning.stores import Address
 from toolsync.profile import Profile
 from toolsync.remembered import LayerMemory, holds
+from toolsync.secret import filled
 from toolsync.session import Session
 from toolsync.value import frozen
 
@@ -43,6 +44,7 @@ def expose(session: Session, looking: Looking) -> None:
     found = {verdict.file: verdict for verdict in verdicts if verdict.file not in shut}
     copies = tuple(_copies(session, looking.sought))
     agreed, kept = _agreed(looking.sought, copies), _kept(session)
+    printed = {real_path(path) for path in filled.recorded(session.state)} - {None}
     used = {place for place, one in _standing(looking.sought) if one.is_chosen and not one.is_login}
     for one in findings:
         if is_past(one):
@@ -59,7 +61,7 @@ def expose(session: Session, looking: Looking) -> None:
         one.is_used = place in used
         is_kept_there = (real in kept or one.kind == "login") and place not in used and not is_kept(one.secret)
         is_part = any(part in one.inside for part in agreed.get(place, ()))
-        is_filled = one.kind == "filled" and not one.secret.endswith(FORMER)
+        is_filled = real in printed and is_kept(one.secret) and not one.secret.endswith(FORMER)
         one.is_agreed = not one.exposed and (is_kept_there or is_part or is_filled)
         for copy in (copy for copy in copies if copy.path == str(real)):
             _judge_copy(one, copy, looking.sought)

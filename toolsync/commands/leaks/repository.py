@@ -40,7 +40,7 @@ from toolsync.search.listing import listed
 STRANDED = ", to which no commit leads any more"
 """How what was found ends in such an object: no clone has it."""
 
-STASHED = ", which is a stash"
+STASHED = ", to which a stash leads"
 TAKEN_BACK = ", to which only the reflog leads"
 """How what was found ends in commits that no branch and no tag leads to."""
 

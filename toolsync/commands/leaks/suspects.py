@@ -35,11 +35,14 @@ class Suspects:
             `own`, `filled`.
         tool: whose; "" for none.
         listing: those that are there.
+        is_own: whether they are of the user's own work, so that a repository around them is looked through as well; not
+            what others made and is used here, nor what another project holds.
     """
 
     kind: str
     tool: str
     listing: Listing
+    is_own: bool = True
 
 
 def suspects(session: Session, memory: Memory) -> Iterator[Suspects]:
@@ -59,19 +62,22 @@ def suspects(session: Session, memory: Memory) -> Iterator[Suspects]:
         yield Suspects("tool", tool.name, _together(map(listed, files)))
         yield Suspects("backup", tool.name, _together(_beside(path) for path in files))
         yield _left(session, tool, "backups", "backup")
-        yield _left(session, tool, "texts", "settings")
-        yield Suspects("tool", tool.name, _together(map(listed, dict.fromkeys(_elsewhere(session, tool)))))
+        yield replace(_left(session, tool, "texts", "settings"), is_own=False)
+        elsewhere = _together(map(listed, dict.fromkeys(_elsewhere(session, tool))))
+        yield Suspects("tool", tool.name, elsewhere, is_own=False)
     for gone in sorted(remembered_tools(memory) - {tool.name for tool in tools}):
         yield Suspects("tool", gone, _together(map(listed, _remembered(memory, gone))))
     yield Suspects("own", "", _own(session))
-    yield Suspects("filled", "", _together(map(listed, filled.recorded(session.state))))
     named = sourced.named(session.places)
-    further = {"startup": (*startup.files(session.places), *named.read), "history": named.histories}
+    further = {"startup": startup.files(session.places), "history": named.histories}
     for row in rows("places")["place"]:
         files = [*places_of(session, row["files"]), *further.get(row["kind"], ())]
-        yield Suspects(row["kind"], "", _together(map(listed, dict.fromkeys(files))))
+        is_own = row["kind"] != "editor" and row.get("own", True)
+        yield Suspects(row["kind"], "", _together(map(listed, dict.fromkeys(files))), is_own)
         if row["kind"] in _COPIED:
             yield Suspects("backup", "", _together(_copies(files)))
+    yield Suspects("startup", "", _together(map(listed, named.read)), is_own=False)
+    yield Suspects("filled", "", _together(map(listed, filled.recorded(session.state))))
     for tool in tools:
         yield _left(session, tool, "logs", "log")
 
