@@ -9,6 +9,7 @@ import pytest
 from tests.acceptance.machine import KEY, Machine
 from tests.check.planted import SHAPED
 from tests.gitguard.conftest import Home
+from toolsync.commands.leaks import looking
 
 ALLOW, PUBLIC = "project/.toolsync-allow", "project/app/google-services.json"
 
@@ -39,8 +40,15 @@ ALL = {f"~/{PUBLIC}", "~/project/other.json"}
         ("app/google-services.json", {"~/project/other.json"}),
         ("# public\n\n*google-services.json: google\n", {"~/project/other.json"}),
         ("*: google", set()),
+        ("*:google", set()),
         ("*: aws", ALL),
-        ("google-services.json", ALL),
+        ("google-services.json", {"~/project/other.json"}),
+        ("/app/google-services.json: google  # Google's own word", {"~/project/other.json"}),
+        ("./app/", {"~/project/other.json"}),
+        ("app", {"~/project/other.json"}),
+        ("**/google-services.json", {"~/project/other.json"}),
+        ("**/other.json\n/other.js", {f"~/{PUBLIC}"}),
+        ("\ufeffapp/*.json: google", {"~/project/other.json"}),
         ("*.txt", ALL),
     ],
 )
@@ -65,6 +73,21 @@ def test_a_key_that_is_kept_is_never_allowed(project: Machine) -> None:
     project.write("project/app/own.json", f'"{KEY}"')
     project.write(ALLOW, "*\n")
     assert _left(project) == {"~/project/app/own.json"}
+
+
+def test_what_is_allowed_keeps_no_finding_out(project: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(looking, "_MOST_FINDINGS", 1)
+    project.write("project/zzz.json", f'"{KEY}"')
+    project.write(ALLOW, "*: google\n")
+    assert _left(project) == {"~/project/zzz.json"}
+
+
+def test_no_way_is_named_that_does_not_work(project: Machine) -> None:
+    home = Home(project.home)
+    home.git("project", "commit", "-q", "--allow-empty", "-m", f"see {SHAPED['google']}")
+    found = project.toolsync("check", "--json").json["data"]["findings"]
+    named = {one["inside"].split()[0] if one["inside"] else "": "toolsync: allow" in one["advice"] for one in found}
+    assert named == {"": True, "message": False}
 
 
 def test_a_shape_that_is_none_is_said(project: Machine) -> None:

@@ -37,7 +37,8 @@ def advice(session: Session, one: Finding, fixes: Collection[str] = ()) -> str:
 
 def _allowing(one: Finding) -> str:
     """How a key that is none, or nobody's secret, comes to be passed over where people work together."""
-    if not isinstance(one.hit.secret, Shape) or one.kind not in ("staged", "repository", "project"):
+    is_line = one.inside in ("", "index") or one.inside.startswith("commit ")
+    if not isinstance(one.hit.secret, Shape) or one.kind not in ("staged", "repository", "project") or not is_line:
         return ""
     return f"One that is invented, or public: `toolsync: allow` behind it on its line, or its file's name in `{FILE}`."
 

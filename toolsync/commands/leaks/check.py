@@ -92,17 +92,17 @@ def check(session: Session, options: Options) -> Checked:
     """
     wanted = sought(session, quick=options.staged)
     limits = _FAR if options.is_deep else _NEAR if options.staged else Limits()
-    looking = Looking(wanted, Finder(wanted.known, shapes(), session.clock().timestamp()), limits)
+    allowed = Allowed(session)
+    finder = Finder(wanted.known, shapes(), session.clock().timestamp())
+    looking = Looking(wanted, finder, limits, allowed.allows)
     if options.staged:
         look_at_staged(looking, session.places)
     else:
         _look_around(session, looking)
         expose(session, looking)
     looking.end()
-    allowed = Allowed(session)
-    findings = allowed.left(looking.findings)
-    findings.sort(key=lambda one: (one.is_agreed, not isinstance(one.hit.secret, Known)))
-    return Checked(options, looking, tuple(findings), (*wanted.warnings, *allowed.messages()))
+    findings = tuple(sorted(looking.findings, key=lambda one: (one.is_agreed, not isinstance(one.hit.secret, Known))))
+    return Checked(options, looking, findings, (*wanted.warnings, *allowed.messages()))
 
 
 def _look_around(session: Session, looking: Looking) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -35,9 +35,16 @@ _LOGGED_IN = ("tool", "settings")
 class Looking:
     """One look through a machine."""
 
-    def __init__(self, sought: Sought, finder: Finder, limits: Limits) -> None:
-        """Nothing is looked at yet."""
+    def __init__(
+        self,
+        sought: Sought,
+        finder: Finder,
+        limits: Limits,
+        allows: Callable[[Path, Shape], bool] = lambda _file, _shape: False,
+    ) -> None:
+        """Nothing is looked at yet; `allows` says whether a key of a shape may stand in a file."""
         self.sought, self.limits = sought, limits
+        self._allows = allows
         self.unseen: list[Unseen] = []
         self.files = 0
         self.bytes = 0
@@ -211,6 +218,8 @@ class Looking:
 
     def _note(self, place: Place, spot: Spot) -> None:
         hit = spot.hit
+        if isinstance(hit.secret, Shape) and self._allows(place.file, hit.secret):
+            return
         if place.kind in _LOGGED_IN and isinstance(hit.secret, Shape) and hit.secret.is_token:
             return
         key = place.file, place.inside, place.member, hit.value, hit.spelling

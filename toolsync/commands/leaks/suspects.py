@@ -56,7 +56,7 @@ def suspects(session: Session, memory: Memory) -> Iterator[Suspects]:
         FileError: the folder of the user's own tools cannot be read.
     """
     tools = tuple(registry.tools(session.config.parent).values())
-    yield Suspects("startup", "", _together(map(listed, dict.fromkeys(scripts(session)))))
+    yield Suspects("startup", "", _together(map(listed, dict.fromkeys(scripts(session)))), is_own=False)
     for tool in tools:
         files = list(dict.fromkeys((*settings(session, tool), *_remembered(memory, tool.name))))
         yield Suspects("tool", tool.name, _together(map(listed, files)))
