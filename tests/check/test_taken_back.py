@@ -109,6 +109,32 @@ def test_an_older_stash_is_one_too(furnished: Machine, home: Home) -> None:
     assert one["inside"].endswith(", to which a stash leads")
 
 
+HELD: dict[str, Sequence[Sequence[str]]] = {
+    # what comes after the commit with the key: it is in a branch's past all the while
+    "amended, and removed later": [["commit", "-q", "--amend", "-m", "better"]],
+    "picked to another branch": [["checkout", "-q", "-b", "f", "HEAD~1"], ["cherry-pick", "-"], ["branch", "-D", "-"]],
+    "removed, and in a stash": [],
+}
+
+
+@pytest.mark.parametrize("steps", HELD.values(), ids=HELD)
+def test_what_is_in_a_branchs_past_is_in_every_clone(
+    furnished: Machine, home: Home, steps: Sequence[Sequence[str]]
+) -> None:
+    home.git("project", "checkout", "-q", "-b", "first")
+    _committed(furnished, home)
+    for words in steps:
+        home.git("project", *["first" if word == "-" else word for word in words])
+    home.git("project", "rm", "-q", "a.txt")
+    home.git("project", "commit", "-q", "-m", "removed")
+    if not steps:
+        furnished.write("project/b.txt", f"{KEY}\n")
+        home.git("project", "stash", "-q")
+    advice = [one["advice"] for one in furnished.toolsync("check", "--json").json["data"]["findings"]]
+    assert [text for text in advice if "no clone has it" in text.lower()] == []
+    assert [text for text in advice if "in every clone" in text] == advice
+
+
 def test_what_a_branch_leads_to_as_well_is_in_every_clone(furnished: Machine, home: Home) -> None:
     _committed(furnished, home)
     home.git("project", "tag", "kept")

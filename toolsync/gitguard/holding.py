@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
@@ -210,13 +211,21 @@ def commits(git: Git, tree: WorkTree) -> int:
 
 
 def commit_of(git: Git, tree: WorkTree, blob: str) -> str:
-    """The latest commit that brought or removed a version of a file, abbreviated; empty where git cannot tell."""
-    options = ("log", "--all", "--reflog", "-1", "-m", "--format=%h", f"--find-object={blob}")  # -m: a stash is a merge
-    try:
-        said = _text(git.said(*tree.git_options, *options, *_PLAIN, "--no-renames", at=tree.root))
-        return next(iter(said.split()), "")  # of a merge, once for each parent
-    except GitError:
-        return ""
+    """The latest commit that brought or removed a version of a file, abbreviated; empty where git cannot tell.
+
+    One that branches and tags lead to, if there is any: what has the same version beside that is in fewer hands.
+    """
+    for whence in (_REFERENCES, ("--all", "--reflog")):
+        options = ("log", *whence, "-1", "-m", "--format=%h", f"--find-object={blob}")  # -m: a stash is a merge
+        with suppress(GitError):
+            said = _text(git.said(*tree.git_options, *options, *_PLAIN, "--no-renames", at=tree.root))
+            if said.strip():
+                return said.split()[0]  # of a merge, once for each parent
+    return ""
+
+
+_REFERENCES = ("--branches", "--tags", "--remotes", "HEAD")
+"""What a clone has, and what is checked out."""
 
 
 def encrypted(git: Git, tree: WorkTree, files: Sequence[Path]) -> set[Path]:
@@ -242,7 +251,7 @@ def leading_to(git: Git, tree: WorkTree, commit: str) -> Leading:
     Raises:
         GitError: it cannot tell.
     """
-    if not _is_beyond(git, tree, commit, ["--branches", "--tags", "--remotes", "--glob=refs/notes", "HEAD"]):
+    if not _is_beyond(git, tree, commit, [*_REFERENCES, "--glob=refs/notes"]):
         return "reference"
     return "reflog" if _is_beyond(git, tree, commit, _stashes(git, tree)) else "stash"
 
