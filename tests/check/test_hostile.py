@@ -662,6 +662,6 @@ def test_notes_and_stashes_of_git_are_called_what_they_are(furnished: Machine) -
     found = {(one["shown"], one["inside"]): one["advice"] for one in _check(furnished)["data"]["findings"]}
     assert set(found) == {
         ("~/project", f"note on {commit[:12]}"),
-        ("~/project/a.txt", f"commit {stash}, to which a stash leads"),
+        ("~/project/a.txt", f"commit {stash}, to which stash@{{0}} leads"),
     }
     assert "every clone that fetches them" in found["~/project", f"note on {commit[:12]}"]

@@ -10,6 +10,7 @@ from tests.acceptance.machine import KEY, Machine
 from tests.check.planted import SHAPED
 from tests.conftest import needs
 from tests.gitguard.conftest import Home
+from toolsync.commands.leaks.looking import Looking
 
 SOURCED: dict[str, tuple[str, str, str]] = {
     # the file that names it, how, and which file that is
@@ -148,6 +149,17 @@ def test_such_a_script_is_named_though_its_name_stood_where_a_key_may(furnished:
     assert furnished.toolsync("apply", "--tool", "claude-code", "--yes", "--no-ping").code == 0
     out = furnished.toolsync("check").out
     assert out.startswith(f"~/{script}:1: keyring:work in clear")
+
+
+def test_what_is_read_is_looked_at_before_what_is_large(furnished: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the time is short, as after a rotation, a start-up file must not be what nobody got to."""
+    furnished.write("Documents/Cline/MCP/node_modules/x/big.js", f"{KEY}\n")
+    furnished.write(".claude/CLAUDE.md", "1\n")
+    furnished.write(".bashrc", "1\n")
+    kinds: list[str] = []
+    monkeypatch.setattr(Looking, "suspects", lambda _, one: kinds.extend(one.kind for _ in one.listing.files))
+    furnished.toolsync("check")
+    assert (kinds.index("startup") < kinds.index("settings"), len(kinds) - kinds.index("settings")) == (True, 1)
 
 
 TEXTS = [

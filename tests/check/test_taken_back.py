@@ -106,7 +106,11 @@ def test_an_older_stash_is_one_too(furnished: Machine, home: Home) -> None:
         furnished.write("project/b.txt", f"{text}\n")
         home.git("project", "stash", "-q")
     (one,) = furnished.toolsync("check", "--json").json["data"]["findings"]
-    assert one["inside"].endswith(", to which a stash leads")
+    assert one["inside"].endswith(", to which stash@{1} leads")
+    _, dropping, *_ = _commands(one)
+    _ran(furnished, dropping)
+    assert "mine" in home.git("project", "stash", "show", "-p", "stash@{0}"), "the other one stays"
+    assert len(home.git("project", "stash", "list").splitlines()) == 3
 
 
 HELD: dict[str, Sequence[Sequence[str]]] = {
@@ -148,11 +152,10 @@ def test_a_stash_is_in_no_clone(furnished: Machine, home: Home) -> None:
     furnished.write("project/b.txt", f"{KEY}\n")
     home.git("project", "stash", "-q")
     (one,) = furnished.toolsync("check", "--json").json["data"]["findings"]
-    assert one["inside"].endswith(", to which a stash leads")
-    listing, dropping, *_ = _commands(one)
-    _ran(furnished, listing)
-    assert dropping == "git stash drop"
-    home.git("project", "stash", "drop", "-q")
+    assert one["inside"].endswith(", to which stash@{0} leads")
+    showing, dropping, *_ = _commands(one)
+    _ran(furnished, showing)
+    _ran(furnished, dropping)
     (one,) = furnished.toolsync("check", "--json").json["data"]["findings"]
     clearing, *_ = _commands(one)
     _ran(furnished, clearing)

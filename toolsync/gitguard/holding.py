@@ -10,7 +10,6 @@ import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Literal
 
 from toolsync.errors import GitError
 from toolsync.gitguard.blobs import TOLD, Entry
@@ -241,19 +240,21 @@ def encrypted(git: Git, tree: WorkTree, files: Sequence[Path]) -> set[Path]:
     return {file for file in files if os.fsencode(file.relative_to(tree.root).as_posix()) in shut}
 
 
-Leading = Literal["reference", "stash", "reflog"]
-"""From what has every clone to what none has."""
+_MOST_STASHES = 50
 
 
-def leading_to(git: Git, tree: WorkTree, commit: str) -> Leading:
-    """What leads to a commit: a branch, a tag or what is checked out; a stash; or reflogs alone.
+def leading_to(git: Git, tree: WorkTree, commit: str) -> str:
+    """What leads to a commit: `reference` (a branch, a tag, what is checked out); `stash@{N}`; or `reflog` alone.
 
     Raises:
         GitError: it cannot tell.
     """
     if not _is_beyond(git, tree, commit, [*_REFERENCES, "--glob=refs/notes"]):
         return "reference"
-    return "reflog" if _is_beyond(git, tree, commit, _stashes(git, tree)) else "stash"
+    for number, stash in enumerate(_stashes(git, tree)[:_MOST_STASHES]):
+        if not _is_beyond(git, tree, commit, [stash]):
+            return f"stash@{{{number}}}"
+    return "reflog"
 
 
 def _is_beyond(git: Git, tree: WorkTree, commit: str, others: Sequence[str]) -> bool:

@@ -14,6 +14,9 @@ MOST_FILES = 20_000
 
 _MOST_DEPTH = 12
 
+_PASSED = frozenset({"node_modules", ".git", ".venv", "__pycache__"})
+"""Folders that `**` does not go into: what programs fetched and made."""
+
 
 @dataclass
 class Listing:
@@ -70,7 +73,7 @@ def _matching(folder: Path, parts: tuple[str, ...], found: Listing, depth: int) 
     matches = re.compile(fnmatch.translate("*" if part == "**" else part)).match
     for entry in _entries(folder, found):
         is_folder = _is_folder(entry)
-        if part == "**" and is_folder:
+        if part == "**" and is_folder and entry.name not in _PASSED:
             yield from _matching(Path(entry.path), parts, found, depth + 1)
         elif part != "**" and matches(entry.name) and (is_folder or not rest):
             yield from _below(Path(entry.path), tuple(rest), found, depth, is_folder=is_folder)

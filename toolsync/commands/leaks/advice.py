@@ -49,8 +49,9 @@ def _away(session: Session, one: Finding, fixes: Collection[str]) -> str:
         return "Take it out, and `git add` the file again."
     if one.inside.endswith(STRANDED):
         return f"No clone has it; `{_git(one)} gc --prune=now` clears all such objects away."
-    if one.inside.endswith(STASHED):
-        return f"No clone has it; `{_git(one)} stash list` shows which one it is, and `git stash drop` drops it."
+    if stash := STASHED.search(one.inside):
+        git, name = f"{_git(one)} stash", shlex.quote(stash[1])
+        return f"No clone has it; `{git} show -p {name}` shows it, and `{git} drop {name}` drops it."
     if one.inside.endswith(TAKEN_BACK):
         told = "It was taken back, and no clone has it, if it was not pushed before that"
         return f"{told}; {_forgetting(session, one)}"
@@ -100,12 +101,15 @@ def _by_kind(session: Session, one: Finding, fixes: Collection[str]) -> str:
     if one.kind == "tool" and one.is_used and not session.config.exists():
         return "With a profile for its gateway (`toolsync init`), `toolsync check --fix` moves it into the keyring."
     if one.kind == "tool" and is_kept(one.secret):
-        return "Take it out as soon as nothing reads it there any more."
+        shut = "`toolsync check --fix` shuts the file to others. " if "mode" in fixes else ""
+        return f"{shut}Take it out as soon as nothing reads it there any more."
     if one.kind == "own":
         return "Take it out of that file: toolsync itself never needs it there."
     if one.kind == "startup" and (owner := _owner(session, one.secret.removesuffix(FORMER))):
         command = on_one_line(shlex.join(["toolsync", "key", "print", owner]))
         return f"Let the line ask for the key (`{command}`), and take the value out."
+    if one.kind == "filled" and not is_kept(one.secret):
+        return "Take it out of that file."
     if one.kind == "log" and one.inside:
         return "The database holds more than that: delete the session with the program itself, if it can."
     return _ADVICE.get(one.kind, "Take it out of that file.").format(file=session.shown(one.file))

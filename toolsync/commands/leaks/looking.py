@@ -28,6 +28,9 @@ _MOST_FINDINGS = 1000
 _ESCAPED = "fish_variables"
 """What fish calls the file of its universal variables, of which it escapes what is no letter or digit."""
 
+_READ = ("startup", "filled", "login", "project", "settings")
+"""Kinds of files that programs take a key from: some that nobody got to are no small thing."""
+
 _LOGGED_IN = ("tool", "settings")
 """Kinds of files in which programs keep the token of a login, which is where it belongs."""
 
@@ -79,7 +82,7 @@ class Looking:
                 self.file(Place(path, kind, tool))
         if late:
             what = f"{late} {'file' if late == 1 else 'files'} ({' '.join(filter(None, (tool, kind)))})"
-            self.unseen.append(Unseen(what, self._late, _matters(kind)))
+            self.unseen.append(Unseen(what, self._late, _matters(kind) or kind in _READ))
 
     def suspects(self, one: Suspects) -> None:
         """Look through files of a kind, and note what of them cannot be looked at."""
@@ -178,12 +181,12 @@ class Looking:
     def _database(self, place: Place) -> None:
         """The texts of its rows; a secret that its bytes show is told once, as a row's if it is one."""
         try:
-            for cell in database.cells(place.file):
+            read = database.tables if place.kind == "log" else database.cells  # logs say one thing in many rows
+            for part in read(place.file):
                 if self.is_over:
                     self.unseen.append(Unseen(place.file, "not all its rows: the time was over", _matters(place.kind)))
                     return
-                inside = cell.table if place.kind == "log" else cell.place  # what was said once, logs say in many rows
-                self.text(Place(place.file, place.kind, place.tool, inside, has_lines=False), [cell.text])
+                self.text(Place(place.file, place.kind, place.tool, part.place, has_lines=False), [part.text])
         except (sqlite3.Error, OSError, ValueError) as error:  # names that are no UTF-8, too
             reason = f"it is a database whose rows cannot all be read ({error}); its bytes were looked through"
             self.unseen.append(Unseen(place.file, reason))

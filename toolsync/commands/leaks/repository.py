@@ -40,7 +40,7 @@ from toolsync.search.listing import listed
 STRANDED = ", to which no commit leads any more"
 """How what was found ends in such an object: no clone has it."""
 
-STASHED = ", to which a stash leads"
+STASHED = re.compile(r", to which (stash@\{\d+\}) leads$")
 TAKEN_BACK = ", to which only the reflog leads"
 """How what was found ends in commits that no branch and no tag leads to."""
 
@@ -238,13 +238,13 @@ class Repository:
     def _leading_to(self, commit: str) -> str:
         """How it is said of a commit that no branch and no tag leads to it; nothing where one does."""
         try:
-            return _LEADING.get(leading_to(self._git, self._tree, commit), "")
+            led = leading_to(self._git, self._tree, commit)
         except GitError:  # one of another repository inside
             return ""
+        return {"reference": "", "reflog": TAKEN_BACK}.get(led, f", to which {led} leads")
 
 
 _IN_COMMIT = re.compile(r"(?:message of |author of )?commit ([0-9a-f]+)")
-_LEADING = {"stash": STASHED, "reflog": TAKEN_BACK}
 
 
 def look_at(looking: Looking, contents: Blobs, entry: Entry, place: Place, *, is_told: bool) -> None:

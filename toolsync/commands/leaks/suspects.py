@@ -46,7 +46,7 @@ class Suspects:
 
 
 def suspects(session: Session, memory: Memory) -> Iterator[Suspects]:
-    """All of them; what is most worth a look first, and logs, which are long, last.
+    """All of them: what programs read, then copies of it and what else is written, and logs, which are long, last.
 
     Args:
         session: the machine.
@@ -56,30 +56,43 @@ def suspects(session: Session, memory: Memory) -> Iterator[Suspects]:
         FileError: the folder of the user's own tools cannot be read.
     """
     tools = tuple(registry.tools(session.config.parent).values())
+    files = [list(dict.fromkeys((*settings(session, tool), *_remembered(memory, tool.name)))) for tool in tools]
     yield Suspects("startup", "", _together(map(listed, dict.fromkeys(scripts(session)))), is_own=False)
-    for tool in tools:
-        files = list(dict.fromkeys((*settings(session, tool), *_remembered(memory, tool.name))))
-        yield Suspects("tool", tool.name, _together(map(listed, files)))
-        yield Suspects("backup", tool.name, _together(_beside(path) for path in files))
-        yield _left(session, tool, "backups", "backup")
-        yield replace(_left(session, tool, "texts", "settings"), is_own=False)
-        elsewhere = _together(map(listed, dict.fromkeys(_elsewhere(session, tool))))
-        yield Suspects("tool", tool.name, elsewhere, is_own=False)
+    for tool, own in zip(tools, files, strict=True):
+        yield Suspects("tool", tool.name, _together(map(listed, own)))
     for gone in sorted(remembered_tools(memory) - {tool.name for tool in tools}):
         yield Suspects("tool", gone, _together(map(listed, _remembered(memory, gone))))
     yield Suspects("own", "", _own(session))
-    named = sourced.named(session.places)
-    further = {"startup": startup.files(session.places), "history": named.histories}
+    places = list(_places(session))
+    yield from (one for _, one in places if one.kind != "editor")
+    yield from _named(session)
+    for tool in tools:
+        elsewhere = _together(map(listed, dict.fromkeys(_elsewhere(session, tool))))
+        yield Suspects("tool", tool.name, elsewhere, is_own=False)
+    for tool, own in zip(tools, files, strict=True):
+        yield Suspects("backup", tool.name, _together(_beside(path) for path in own))
+        yield _left(session, tool, "backups", "backup")
+    yield from (Suspects("backup", "", _together(_copies(paths))) for paths, one in places if one.kind in _COPIED)
+    yield from (replace(_left(session, tool, "texts", "settings"), is_own=False) for tool in tools)
+    yield from (one for _, one in places if one.kind == "editor")
+    yield from (_left(session, tool, "logs", "log") for tool in tools)
+
+
+def _places(session: Session) -> Iterator[tuple[list[Path], Suspects]]:
+    """Where keys turn up beside tools: the paths, and what of them is there."""
     for row in rows("places")["place"]:
-        files = [*places_of(session, row["files"]), *further.get(row["kind"], ())]
+        own = startup.files(session.places) if row["kind"] == "startup" else ()
+        paths = list(dict.fromkeys([*places_of(session, row["files"]), *own]))
         is_own = row["kind"] != "editor" and row.get("own", True)
-        yield Suspects(row["kind"], "", _together(map(listed, dict.fromkeys(files))), is_own)
-        if row["kind"] in _COPIED:
-            yield Suspects("backup", "", _together(_copies(files)))
+        yield paths, Suspects(row["kind"], "", _together(map(listed, paths)), is_own)
+
+
+def _named(session: Session) -> Iterator[Suspects]:
+    """What a shell's own files name, and what `env` wrote to."""
+    named = sourced.named(session.places)
+    yield Suspects("history", "", _together(map(listed, named.histories)))
     yield Suspects("startup", "", _together(map(listed, named.read)), is_own=False)
     yield Suspects("filled", "", _together(map(listed, filled.recorded(session.state))))
-    for tool in tools:
-        yield _left(session, tool, "logs", "log")
 
 
 def settings(session: Session, tool: Tool) -> Iterator[Path]:
