@@ -48,9 +48,15 @@ class Secret:
         raise TypeError("a Secret is never serialised")
 
 
+_PATH = late(r"~/[\w./-]+", re.ASCII)
+
+
 def _is_path(text: str) -> bool:
-    """Whether it is a script's name, as it stands where a tool is told what prints its key; no base64 looks so."""
-    return text.startswith("~/") or (text.startswith("/") and any(sign in text for sign in "._-"))
+    """Whether it is a script's name, as it stands where a tool is told what prints its key.
+
+    One that begins with `/` may be a key as well: base64 has it, and so have passwords.
+    """
+    return text.startswith("~/") and bool(_PATH.fullmatch(text))
 
 
 def learn(key: str) -> None:

@@ -42,9 +42,12 @@ def _commands(finding: Mapping[str, Any]) -> list[str]:
     return re.findall(r"`([^`]+)`", finding["advice"])
 
 
-def _ran(machine: Machine, command: str) -> None:
+def _ran(machine: Machine, command: str) -> str:
     environ = {**machine.environ, "HOME": str(machine.home), "GIT_CONFIG_NOSYSTEM": "1"}
-    subprocess.run(["sh", "-c", command], check=True, env=environ, cwd=machine.home, capture_output=True)
+    ran = subprocess.run(
+        ["sh", "-c", command], check=True, env=environ, cwd=machine.home, capture_output=True, text=True
+    )
+    return ran.stdout
 
 
 @pytest.mark.parametrize("back", BACK.values(), ids=BACK)
@@ -154,7 +157,8 @@ def test_a_stash_is_in_no_clone(furnished: Machine, home: Home) -> None:
     (one,) = furnished.toolsync("check", "--json").json["data"]["findings"]
     assert one["inside"].endswith(", to which stash@{0} leads")
     showing, dropping, *_ = _commands(one)
-    _ran(furnished, showing)
+    assert KEY not in _ran(furnished, showing), "what it prints stays in the terminal"
+    assert "the numbers change" in one["advice"]
     _ran(furnished, dropping)
     (one,) = furnished.toolsync("check", "--json").json["data"]["findings"]
     clearing, *_ = _commands(one)

@@ -41,6 +41,15 @@ def test_a_key_once_seen_is_masked_in_every_text() -> None:
     assert masked_data(data) == {"a": ["x *** y", 1, None], "***": True}
 
 
+def test_a_key_that_begins_like_a_path_is_masked_all_the_same() -> None:
+    """Base64 has the slash, and so have passwords; what begins with `~/` and is a path to its end is a script."""
+    for key in ("/core_invented-key.8", "/x.9_c0re-invented/key", "~/core(invented)key"):
+        Secret(key)
+        assert masked(f"x {key} y") == "x *** y"
+    Secret("~/bin/my_key-2.sh")
+    assert masked("x ~/bin/my_key-2.sh y") == "x ~/bin/my_key-2.sh y"
+
+
 def test_the_shortest_key_that_is_masked_has_seven_characters() -> None:
     for text in ("q7#kz9", "q7#kz9!"):
         Secret(text)

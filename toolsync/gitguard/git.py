@@ -122,6 +122,18 @@ def tracked(git: Git, tree: WorkTree, files: Sequence[Path]) -> list[Path]:
     return [by_name[name] for name in said.split("\0") if name in by_name]
 
 
+def encrypted(git: Git, tree: WorkTree, files: Sequence[Path]) -> set[Path]:
+    """Those of the files that git keeps encrypted: a filter of git-crypt's kind shuts them, and opens them again.
+
+    Raises:
+        GitError: it cannot tell.
+    """
+    by_name = {os.fsencode(file.relative_to(tree.root).as_posix()): file for file in files}
+    options = (*tree.git_options, "check-attr", "-z", "--stdin", "filter")
+    fields = git.said(*options, at=tree.root, given=b"\0".join(by_name)).split(b"\0")
+    return {by_name[name] for name, value in zip(fields[::3], fields[2::3], strict=False) if b"crypt" in value}
+
+
 def found(environ: Mapping[str, str]) -> Git:
     """The git that the user's shell would find; one that a relative `PATH` entry leads to does not count.
 

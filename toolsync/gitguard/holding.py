@@ -5,10 +5,8 @@ No work tree is compared with anything here: git would run the filters that the 
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from toolsync.errors import GitError
@@ -22,7 +20,7 @@ _TEXTS = ("100", "120")
 
 _SUBMODULE = "160000"
 
-_PLAIN = ("--no-show-signature", "--no-patch", "--no-ext-diff", "--no-textconv")
+PLAIN = ("--no-show-signature", "--no-patch", "--no-ext-diff", "--no-textconv")
 """What keeps `git log` from running programs that a repository names: `gpg.program`, `diff.external`."""
 
 
@@ -45,7 +43,7 @@ def index(git: Git, tree: WorkTree) -> Index:
     Raises:
         GitError: it cannot be read.
     """
-    said = _text(git.said(*tree.git_options, "ls-files", "-s", "-z", "--full-name", at=tree.root))
+    said = decoded(git.said(*tree.git_options, "ls-files", "-s", "-z", "--full-name", at=tree.root))
     rows = [row.partition("\t") for row in said.split("\0") if row]
     files = [Entry(name, about.split()[1]) for about, _, name in rows if about.startswith(_TEXTS)]
     return Index(files, [name for about, _, name in rows if about.startswith(_SUBMODULE)])
@@ -76,7 +74,7 @@ def work_trees(git: Git, tree: WorkTree) -> list[str]:
     Raises:
         GitError: it cannot tell.
     """
-    said = _text(git.said(*tree.git_options, "worktree", "list", "--porcelain", at=tree.root))
+    said = decoded(git.said(*tree.git_options, "worktree", "list", "--porcelain", at=tree.root))
     records = [record.split("\n") for record in said.split("\n\n") if record.startswith("worktree ")]
     there = [Path(lines[0].removeprefix("worktree ")) for lines in records if "bare" not in lines]
     none = {tree.root, own_folder(git, tree).resolve()}  # a submodule's own folder is listed as its main work tree
@@ -84,7 +82,7 @@ def work_trees(git: Git, tree: WorkTree) -> list[str]:
 
 
 def _listed(git: Git, tree: WorkTree, *options: str) -> list[str]:
-    said = _text(git.said(*tree.git_options, "ls-files", *options, "-z", "--full-name", at=tree.root))
+    said = decoded(git.said(*tree.git_options, "ls-files", *options, "-z", "--full-name", at=tree.root))
     return [name for name in said.split("\0") if name]
 
 
@@ -95,7 +93,7 @@ def own_folder(git: Git, tree: WorkTree) -> Path:
         GitError: it cannot tell.
     """
     said = git.said(*tree.git_options, "rev-parse", "--git-common-dir", at=tree.root)
-    return tree.root / _text(said).removesuffix("\n")
+    return tree.root / decoded(said).removesuffix("\n")
 
 
 def staged(git: Git, tree: WorkTree) -> list[Entry]:
@@ -109,7 +107,7 @@ def staged(git: Git, tree: WorkTree) -> list[Entry]:
     except GitError:  # nothing was ever committed: everything is new
         return index(git, tree).files
     options = ("diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev", "--diff-filter=d", "HEAD", "--")
-    fields = _text(git.said(*tree.git_options, *options, at=tree.root)).split("\0")
+    fields = decoded(git.said(*tree.git_options, *options, at=tree.root)).split("\0")
     pairs = zip(fields[::2], fields[1::2], strict=False)
     return [Entry(name, about.split()[3]) for about, name in pairs if about.split()[1].startswith(_TEXTS)]
 
@@ -134,7 +132,7 @@ def earlier(git: Git, tree: WorkTree, most_commits: int) -> Versions:
         GitError: it cannot be read, or takes too long.
     """
     limit = f"--max-count={most_commits}"
-    said = _text(git.said(*tree.git_options, "rev-list", "--objects", "--all", "--reflog", limit, at=tree.root))
+    said = decoded(git.said(*tree.git_options, "rev-list", "--objects", "--all", "--reflog", limit, at=tree.root))
     pairs = [line.partition(" ") for line in said.split("\n")]
     return Versions([Entry(name, blob) for blob, _, name in pairs if name], frozenset(blob for blob, _, _ in pairs))
 
@@ -145,7 +143,7 @@ def notes(git: Git, tree: WorkTree) -> dict[str, str]:
     Raises:
         GitError: it cannot be read, or takes too long.
     """
-    said = _text(git.said(*tree.git_options, "rev-list", "--objects", "--glob=refs/notes", at=tree.root))
+    said = decoded(git.said(*tree.git_options, "rev-list", "--objects", "--glob=refs/notes", at=tree.root))
     pairs = (line.partition(" ") for line in said.split("\n"))
     return {blob: on for blob, _, name in pairs if _OBJECT.fullmatch(on := name.replace("/", ""))}
 
@@ -170,7 +168,7 @@ def stranded(git: Git, tree: WorkTree, known: Container[str]) -> list[Entry]:
     if (own_folder(git, tree) / "objects/info/alternates").exists():
         raise GitError("it borrows objects from another repository, which may lead to them")
     options = ("cat-file", "--batch-all-objects", "--unordered", "--batch-check=%(objectname) %(objecttype)")
-    said = _text(git.said(*tree.git_options, *options, at=tree.root))
+    said = decoded(git.said(*tree.git_options, *options, at=tree.root))
     rows = (line.partition(" ") for line in said.splitlines())
     return [Entry("", name) for name, _, kind in rows if kind in TOLD and name not in known]
 
@@ -182,7 +180,7 @@ def messages(git: Git, tree: WorkTree, most_commits: int) -> Iterator[tuple[str,
         GitError: it cannot be read, or takes too long.
     """
     form = "--format=%x00%h%x00%an <%ae>%n%cn <%ce>%x00%B"
-    options = ("log", "--all", "--reflog", f"--max-count={most_commits}", *_PLAIN)
+    options = ("log", "--all", "--reflog", f"--max-count={most_commits}", *PLAIN)
     fields = git.said(*tree.git_options, *options, form, at=tree.root).split(b"\0")[1:]
     names = (name.decode(errors="replace") for name in fields[::3])
     yield from zip(names, fields[1::3], fields[2::3], strict=False)
@@ -196,7 +194,7 @@ def references(git: Git, tree: WorkTree) -> Iterator[tuple[str, bytes]]:
     """
     form = "--format=%(refname)%00%(if:equals=tag)%(objecttype)%(then)%(contents)%(end)%00"
     fields = git.said(*tree.git_options, "for-each-ref", form, at=tree.root).split(b"\0")
-    names = (_text(name).removeprefix("\n") for name in fields[::2])
+    names = (decoded(name).removeprefix("\n") for name in fields[::2])
     yield from zip(names, fields[1::2], strict=False)
 
 
@@ -207,83 +205,6 @@ def commits(git: Git, tree: WorkTree) -> int:
         GitError: it cannot be read, or takes too long.
     """
     return int(git.said(*tree.git_options, "rev-list", "--all", "--reflog", "--count", at=tree.root))
-
-
-def commit_of(git: Git, tree: WorkTree, blob: str) -> str:
-    """The latest commit that brought or removed a version of a file, abbreviated; empty where git cannot tell.
-
-    One that branches and tags lead to, if there is any: what has the same version beside that is in fewer hands.
-    """
-    for whence in (_REFERENCES, ("--all", "--reflog")):
-        options = ("log", *whence, "-1", "-m", "--format=%h", f"--find-object={blob}")  # -m: a stash is a merge
-        with suppress(GitError):
-            said = _text(git.said(*tree.git_options, *options, *_PLAIN, "--no-renames", at=tree.root))
-            if said.strip():
-                return said.split()[0]  # of a merge, once for each parent
-    return ""
-
-
-_REFERENCES = ("--branches", "--tags", "--remotes", "HEAD")
-"""What a clone has, and what is checked out."""
-
-
-def encrypted(git: Git, tree: WorkTree, files: Sequence[Path]) -> set[Path]:
-    """Those of the files that git keeps encrypted: a filter of git-crypt's kind shuts them, and opens them again.
-
-    Raises:
-        GitError: it cannot tell.
-    """
-    names = b"".join(os.fsencode(file.relative_to(tree.root).as_posix()) + b"\0" for file in files)
-    options = (*tree.git_options, "check-attr", "-z", "--stdin", "filter")
-    fields = git.said(*options, at=tree.root, given=names).split(b"\0")
-    shut = {fields[at] for at in range(0, len(fields) - 2, 3) if b"crypt" in fields[at + 2]}
-    return {file for file in files if os.fsencode(file.relative_to(tree.root).as_posix()) in shut}
-
-
-_MOST_STASHES = 50
-
-
-def leading_to(git: Git, tree: WorkTree, commit: str) -> str:
-    """What leads to a commit: `reference` (a branch, a tag, what is checked out); `stash@{N}`; or `reflog` alone.
-
-    Raises:
-        GitError: it cannot tell.
-    """
-    if not _is_beyond(git, tree, commit, [*_REFERENCES, "--glob=refs/notes"]):
-        return "reference"
-    for number, stash in enumerate(_stashes(git, tree)[:_MOST_STASHES]):
-        if not _is_beyond(git, tree, commit, [stash]):
-            return f"stash@{{{number}}}"
-    return "reflog"
-
-
-def _is_beyond(git: Git, tree: WorkTree, commit: str, others: Sequence[str]) -> bool:
-    """Whether none of the others leads to a commit."""
-    words = ("rev-list", "--max-count=1", commit, "--not", *others)
-    return bool(git.said(*tree.git_options, *words, at=tree.root).strip())
-
-
-def _stashes(git: Git, tree: WorkTree) -> list[str]:
-    """The stashes, all but the last of which only a reflog leads to."""
-    try:
-        return _text(git.said(*tree.git_options, "rev-list", "--walk-reflogs", "refs/stash", at=tree.root)).split()
-    except GitError:  # there is none
-        return []
-
-
-def reflogs(git: Git, tree: WorkTree) -> tuple[Path, tuple[str, ...]]:
-    """Where the repository keeps its reflogs, and what is checked out of which there is one, in every work tree.
-
-    Raises:
-        GitError: it cannot tell.
-    """
-    folder = own_folder(git, tree)
-    try:
-        others = sorted(path.parent.parent for path in folder.glob("worktrees/*/logs/HEAD"))
-    except OSError:
-        others = []
-    own = [] if not (folder / "logs/HEAD").exists() else ["main-worktree/HEAD"] if others else ["HEAD"]
-    return folder / "logs", (*own, *(f"worktrees/{path.name}/HEAD" for path in others))
 
 
 def committing(environ: Mapping[str, str]) -> Git:
@@ -299,7 +220,8 @@ def committing(environ: Mapping[str, str]) -> Git:
     return Git(git.program, {**git.environ, "GIT_INDEX_FILE": str(Path.cwd() / named)}) if named else git
 
 
-def _text(raw: bytes) -> str:
+def decoded(raw: bytes) -> str:
+    """What git says, whatever bytes its names have."""
     return raw.decode(errors="surrogateescape")
 
 

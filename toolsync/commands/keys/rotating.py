@@ -70,6 +70,7 @@ def execute(rotation: Rotation, *, ping: bool = True) -> Result:
         alike = Twins.of(session, rotation.reference, old, memory, known)
         left = alike.without_theirs(session, leftovers(session, memory, old)) if old is not None else Left()
         before = leftovers(session, memory, earlier) if earlier not in (None, old) else Left()
+    open_ends = (*left.read, *before.read, *rotation.astray, *alike.found)
     forgotten = _forgotten_at_once(rotation, turn)
     said = (
         *messages(rotation),
@@ -82,11 +83,7 @@ def execute(rotation: Rotation, *, ping: bool = True) -> Result:
         *_turn_messages(turn),
         *forgetting.tidied(session),
         *still_exposed(session, rotation.files.files),
-        *_farewell(
-            rotation,
-            turn,
-            is_well=not any([left.read, before.read, rotation.astray, alike.found, *(one.is_problem for one in after)]),
-        ),
+        *_farewell(rotation, turn, is_well=not (open_ends or any(one.is_problem for one in after))),
     )
     data = {
         **what,

@@ -14,7 +14,7 @@ from toolsync.commands.leaks.repository import NOTE, STASHED, STRANDED, TAKEN_BA
 from toolsync.commands.leaks.sought import FORMER, is_kept
 from toolsync.errors import GitError, ToolsyncError
 from toolsync.gitguard.git import found as found_git
-from toolsync.gitguard.holding import reflogs
+from toolsync.gitguard.leading import reflogs
 from toolsync.gitguard.repository import WorkTree, enclosing
 from toolsync.leaks import Shape
 from toolsync.masking import on_one_line
@@ -51,7 +51,8 @@ def _away(session: Session, one: Finding, fixes: Collection[str]) -> str:
         return f"No clone has it; `{_git(one)} gc --prune=now` clears all such objects away."
     if stash := STASHED.search(one.inside):
         git, name = f"{_git(one)} stash", shlex.quote(stash[1])
-        return f"No clone has it; `{git} show -p {name}` shows it, and `{git} drop {name}` drops it."
+        told = f"No clone has it; `{git} show {name}` names the files in it, and `{git} drop {name}` drops all of them"
+        return f"{told}. Look again before the next one: the numbers change."
     if one.inside.endswith(TAKEN_BACK):
         told = "It was taken back, and no clone has it, if it was not pushed before that"
         return f"{told}; {_forgetting(session, one)}"

@@ -18,8 +18,8 @@ from toolsync.commands.leaks.sought import FORMER, Sought, is_kept
 from toolsync.commands.leaks.suspects import places_of
 from toolsync.errors import FileError, GitError, ProfileError
 from toolsync.gitguard import Verdict
+from toolsync.gitguard.git import encrypted
 from toolsync.gitguard.git import found as found_git
-from toolsync.gitguard.holding import encrypted
 from toolsync.gitguard.repository import WorkTree
 from toolsync.planning.stores import Address
 from toolsync.profile import Profile

@@ -18,12 +18,10 @@ from toolsync.gitguard.git import Git
 from toolsync.gitguard.holding import (
     Versions,
     by_interest,
-    commit_of,
     commits,
     earlier,
     ignored,
     index,
-    leading_to,
     loose,
     messages,
     notes,
@@ -32,6 +30,7 @@ from toolsync.gitguard.holding import (
     stranded,
     work_trees,
 )
+from toolsync.gitguard.leading import commit_of, leading_to
 from toolsync.gitguard.repository import WorkTree
 from toolsync.masking import mask_key_shapes, on_one_line
 from toolsync.search.content import opened
