@@ -110,6 +110,10 @@ def test_status_names_the_profile_that_is_applied_and_a_variable_that_is_not_set
         ("key=command:./key.sh", "'./key.sh' is no absolute path"),
         ("key=command:~/key.sh", "'~/key.sh' is no absolute path"),
         ("tool.codex.key_way=keyring", "Codex CLI cannot take its key by 'keyring'"),
+        (
+            "tool.cc-switch.key_way=plaintext",
+            "Its rows hold what is said by tool.claude-code.key_way, tool.codex.key_way.",
+        ),
         ("gateway=taotokn", "unknown gateway 'taotokn'"),
     ],
 )

@@ -6,7 +6,8 @@ import io
 import json
 import sqlite3
 from contextlib import closing
-from typing import TYPE_CHECKING
+
+import pytest
 
 from tests.acceptance.machine import ADDRESS, KEY, Machine
 from tests.acceptance.switch import APPLY, DATABASE
@@ -14,9 +15,6 @@ from tests.acceptance.switch import furnished as with_switch
 from tests.check.planted import SHAPED
 from tests.keys import invented
 from toolsync.masking import Secret
-
-if TYPE_CHECKING:
-    import pytest
 
 
 def test_a_row_by_consent_is_no_leak_and_one_of_the_users_own_is(furnished: Machine) -> None:
@@ -41,22 +39,32 @@ def test_a_key_of_another_provider_belongs_to_cc_switch(furnished: Machine) -> N
     assert furnished.toolsync("check").code == 0
 
 
-def test_each_of_two_profiles_has_its_own_consent(furnished: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Gemini's rows hold a copy always: a rotation of either profile's key writes its own row, and asks nothing."""
+@pytest.mark.parametrize(("tool", "rows"), [("cc-switch-gemini", 1), ("cc-switch", 2)])
+def test_each_of_two_profiles_has_its_own_consent(
+    furnished: Machine, monkeypatch: pytest.MonkeyPatch, tool: str, rows: int
+) -> None:
+    """A rotation of either profile's key writes the rows of its own, which hold a copy, and asks nothing."""
     other = invented("switch-other")
     urls = f'urls.gemini = "{ADDRESS}"\n'
-    furnished.profile(f'{urls}\n[profiles.home]\nbase_url = "{ADDRESS}"\nmodel = "m"\nkey = "keyring:home"\n{urls}')
+    home = f'\n[profiles.home]\nbase_url = "{ADDRESS}"\nmodel = "m"\nkey = "keyring:home"\n{urls}'
+    furnished.profile(f"{urls}{_plaintext('work')}{home}{_plaintext('home')}")
     furnished.vault.set("home", Secret(other))
     with_switch(furnished)
     for profile in ("work", "home"):
-        agreed = ("--profile", profile, "--tool", "cc-switch-gemini", "--allow-plaintext")
+        agreed = ("--profile", profile, "--tool", tool, "--allow-plaintext")
         assert furnished.toolsync("apply", *agreed, "--yes", "--no-ping").code == 0
     assert _in_rows(furnished) == {("(toolsync-work)", True), ("(toolsync-home)", True)}
     for number, profile in enumerate(("work", "home")):
         monkeypatch.setattr("sys.stdin", io.StringIO(invented(f"switch-new-{number}")))
         ran = furnished.toolsync("key", "rotate", profile, "--stdin", "--yes", "--no-ping")
-        assert (ran.code, "1 row changed" in ran.out) == (0, True), ran.err
+        assert (ran.code, f"{rows} row{'s' * (rows > 1)} changed" in ran.out) == (0, True), ran.err
     assert _in_rows(furnished) == {("(toolsync-work)", True), ("(toolsync-home)", True)}
+
+
+def _plaintext(profile: str) -> str:
+    """The way by which rows hold a copy as well: those of the tools whose own files they hold."""
+    tools = ("claude-code", "codex")
+    return "".join(f'\n[profiles.{profile}.tool.{tool}]\nkey_way = "plaintext"\n' for tool in tools)
 
 
 def _in_rows(machine: Machine) -> set[tuple[str, bool]]:

@@ -94,9 +94,10 @@ def ways(tool: Tool, profile: Profile) -> list[str]:
         return [way for way in tool.key if way in CARRIED_OUT]
     if wanted not in tool.key or wanted not in CARRIED_OUT:
         possible = ", ".join(way for way in tool.key if way in CARRIED_OUT)
+        others = ", ".join(f"tool.{name}.key_way" for name in tool.holds)
         raise UsageError(
             f"profiles.{profile.name}.tool.{tool.name}.key_way: {tool.title} cannot take its key by '{wanted}'",
-            hint=f"It can by: {possible}.",
+            hint=f"It can by: {possible}." if possible else f"Its rows hold what is said by {others}.",
         )
     return [wanted]
 

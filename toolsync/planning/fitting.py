@@ -125,8 +125,8 @@ class ToolPlan:
     notices: tuple[Notice, ...] = ()
 
 
-def fitted(scope: Scope, tool: Tool) -> ToolPlan | Skipped:
-    """The tool as the profile serves it.
+def fitted(scope: Scope, tool: Tool, store: Tool | None = None) -> ToolPlan | Skipped:
+    """The tool as the profile serves it: in its own file, or in the rows of `store`.
 
     Raises:
         UsageError, SecretError: see `delivery`.
@@ -146,7 +146,7 @@ def fitted(scope: Scope, tool: Tool) -> ToolPlan | Skipped:
     if reason:
         return Skipped(tool, f"{reason}{_as_it_is_set(scope, tool)}")
     seen = for_tool(profile, tool.name)
-    consent = _has_consent(scope, tool)
+    consent = _has_consent(scope, store or tool)
     secret = secret_headers(seen, tool)
     if secret and not consent:
         reason = f"the header {secret[0]} is secret, and a copy of it would stand in its own file"
@@ -156,7 +156,7 @@ def fitted(scope: Scope, tool: Tool) -> ToolPlan | Skipped:
     way = delivery(session, tool, profile, consent=consent, key_variable=given["key_variable"].value)
     if isinstance(way, str):
         return _unconsented(scope, tool, way)
-    held = {name: fitted(scope, scope.known[name]) for name in tool.holds}
+    held = {name: fitted(scope, scope.known[name], store=tool) for name in tool.holds}
     unserved = [one for one in held.values() if isinstance(one, Skipped)]
     if held and len(unserved) == len(held):  # a store that holds nothing then
         return replace(unserved[0], tool=tool)
