@@ -508,6 +508,18 @@ def test_a_file_that_was_deleted_is_not_made_again(machine: Machine, switch: Hom
     assert NEW in machine.read(name)
 
 
+def test_a_key_that_is_removed_takes_along_the_one_that_it_has_replaced(
+    machine: Machine, rotate: Rotate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rotate()
+    asked: list[str] = []
+    monkeypatch.setattr("toolsync.cli.keys.ask", lambda _session, question, **_: asked.append(question))
+    ran = machine.toolsync("key", "remove")
+    assert asked == ["Remove keyring:work, which profile 'work' uses as its key, and the key that it has replaced?"]
+    assert ran.out.startswith("keyring:work is removed.\nThe key that it has replaced is removed.\n")
+    assert machine.kept == set()
+
+
 def test_nor_is_a_row(machine: Machine, switch: Home, rotate: Rotate) -> None:
     with closing(sqlite3.connect(machine.home / ".cc-switch/cc-switch.db")) as database:
         database.execute("DELETE FROM providers WHERE id = 'toolsync-work' AND app_type = 'codex'")

@@ -172,16 +172,20 @@ def key_remove(
 ) -> None:
     """Remove a key from the keyring."""
     from toolsync.commands.keys.stored import checked_name, demand_unused, remove_key
+    from toolsync.secret import former
 
     session = run.session()
     name = checked_name(naming.key_name(session, profile))
     naming.demand_known(session, name)
     if yes and not force:
         demand_unused(name, naming.profiles(session), besides=_named(session, profile))
-    ask(session, _question(session, name), yes=yes)
+    has_former = name in former.noted(session.state)
+    also = ", and the key that it has replaced" if has_former else ""
+    ask(session, f"Remove keyring:{name}{_told(session, name)}{also}?", yes=yes)
     removed = remove_key(name, session.open_vault(), session.state)
     text = f"keyring:{name} {'is removed' if removed else 'was not there'}."
-    after = (*_bereft(session, name), *_unread(session))
+    gone = [Message("note", "The key that it has replaced is removed.")] if has_former else []
+    after = (*gone, *_bereft(session, name), *_unread(session))
     show(Result("key remove", {"name": name, "removed": removed}, (Message("note", text), *after)))
 
 
@@ -198,16 +202,16 @@ def _named(session: Session, profile: str | None) -> str | None:
     return profile if profile is not None or not disk.is_there(session.config) else session.profiles().active
 
 
-def _question(session: Session, name: str) -> str:
+def _told(session: Session, name: str) -> str:
+    """Who uses the key, behind its name."""
     from toolsync.commands.keys.stored import uses
     from toolsync.profile import KeyRef
 
     users = uses(KeyRef("keyring", name), naming.profiles(session))
     if not users:
         there = " that can be read" if disk.is_there(session.config) and session.profiles().missing else ""
-        return f"Remove keyring:{name}, which no profile{there} uses?"
-    told = " and ".join(f"profile '{user}' uses {role}" for user, role in users.items())
-    return f"Remove keyring:{name}, which {told}?"
+        return f", which no profile{there} uses"
+    return ", which " + " and ".join(f"profile '{user}' uses {role}" for user, role in users.items())
 
 
 @key_app.command("print")
