@@ -502,6 +502,15 @@ def test_a_pattern_goes_down_so_far_only(tmp_path: Path) -> None:
     assert ([path.name for path in found.files], found.is_cut) == (["y.log"], True)
 
 
+def test_of_too_many_files_the_newest_are_named(tmp_path: Path) -> None:
+    for age, name in enumerate(("c", "a", "d", "b")):
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (0, 1_000_000 - age))
+    some, every = listed(tmp_path / "*", most=2), listed(tmp_path / "*", most=4)
+    assert ([path.name for path in some.files], some.is_cut) == (["c", "a"], True)
+    assert ([path.name for path in every.files], every.is_cut) == (["c", "a", "d", "b"], False)
+
+
 def test_staged_in_the_hook_of_a_bare_repository(furnished: Machine) -> None:
     home = Home(furnished.home)
     home.git(".", "init", "-q", "--bare", "dots.git")
