@@ -153,11 +153,13 @@ def test_what_a_branch_leads_to_as_well_is_in_every_clone(furnished: Machine, ho
 
 def test_a_stash_is_in_no_clone(furnished: Machine, home: Home) -> None:
     furnished.write("project/b.txt", f"{KEY}\n")
-    home.git("project", "stash", "-q")
+    furnished.write("project/new.txt", "mine\n")
+    home.git("project", "stash", "-q", "--include-untracked")
+    home.git("project", "config", "stash.showPatch", "true")
     (one,) = furnished.toolsync("check", "--json").json["data"]["findings"]
     assert one["inside"].endswith(", to which stash@{0} leads")
     showing, dropping, *_ = _commands(one)
-    assert KEY not in _ran(furnished, showing), "what it prints stays in the terminal"
+    assert _ran(furnished, showing).split() == ["b.txt", "new.txt"], "names alone: what it prints stays in the terminal"
     assert "the numbers change" in one["advice"]
     _ran(furnished, dropping)
     (one,) = furnished.toolsync("check", "--json").json["data"]["findings"]
@@ -165,6 +167,19 @@ def test_a_stash_is_in_no_clone(furnished: Machine, home: Home) -> None:
     _ran(furnished, clearing)
     assert furnished.toolsync("check").code == 0
     assert len(home.git("project", "stash", "list").splitlines()) == 2
+
+
+@pytest.mark.parametrize("content", ["clean\n", None], ids=["changed", "gone"])
+def test_what_is_staged_alone_goes_by_the_command(content: str | None, furnished: Machine, home: Home) -> None:
+    file = furnished.write("project/new file.txt", f"{KEY}\n")
+    home.git("project", "add", ".")
+    file.unlink() if content is None else file.write_text(content, encoding="utf-8")
+    (one,) = furnished.toolsync("check", "--json").json["data"]["findings"]
+    assert (one["inside"], one["exposed"]) == ("index", ["tracked"])
+    _ran(furnished, _commands(one)[0])
+    (one,) = furnished.toolsync("check", "--json").json["data"]["findings"]
+    assert "to which no commit leads" in one["inside"]
+    assert (file.read_text(encoding="utf-8") if content else content) == content
 
 
 def test_of_the_files_of_a_home_the_commands_name_the_bare_repository(furnished: Machine, home: Home) -> None:

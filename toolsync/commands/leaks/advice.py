@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Collection
 from contextlib import suppress
+from pathlib import Path
 
 from toolsync.commands.keys.stored import named
 from toolsync.commands.leaks.allowing import FILE
@@ -51,7 +53,8 @@ def _away(session: Session, one: Finding, fixes: Collection[str]) -> str:
         return f"No clone has it; `{_git(one)} gc --prune=now` clears all such objects away."
     if stash := STASHED.search(one.inside):
         git, name = f"{_git(one)} stash", shlex.quote(stash[1])
-        told = f"No clone has it; `{git} show {name}` names the files in it, and `{git} drop {name}` drops all of them"
+        shown = f"{git} show --name-only --include-untracked {name}"
+        told = f"No clone has it; `{shown}` names the files in it, and `{git} drop {name}` drops all of them"
         return f"{told}. Look again before the next one: the numbers change."
     if one.inside.endswith(TAKEN_BACK):
         told = "It was taken back, and no clone has it, if it was not pushed before that"
@@ -61,7 +64,9 @@ def _away(session: Session, one: Finding, fixes: Collection[str]) -> str:
     if "history" in one.exposed:
         return "It stays in the repository's history, and in every clone."
     if "tracked" in one.exposed:
-        command = on_one_line(shlex.join(["git", *_removal(one)]))
+        if one.inside == "index" and os.path.lexists(one.file):
+            return f"As soon as the file is without it: `{_for_file(one, one.file, 'add')}`, and commit that."
+        command = _for_file(one, real_path(one.file) or one.file, "rm", "--cached")
         return f"Take it out and commit that; `{command}` makes git forget a file that is yours alone."
     if "copied" in one.exposed:
         return f"`{on_one_line(shlex.join(['chezmoi', 'forget', str(one.file)]))}` removes the copy."
@@ -86,12 +91,11 @@ def _forgetting(session: Session, one: Finding) -> str:
     return f"`{first}`, then `{git} gc --prune=now`, clear away every commit that was taken back."
 
 
-def _removal(one: Finding) -> tuple[str, ...]:
-    """What makes git forget a file, from any folder."""
-    real = real_path(one.file) or one.file
-    root = next(iter(enclosing(real)), None)
+def _for_file(one: Finding, file: Path, *command: str) -> str:
+    """How git is told about a file, from any folder."""
+    root = next(iter(enclosing(file)), None)
     tree = one.tree or (WorkTree(root) if root else None)
-    return (*(tree.git_options if tree else ()), "rm", "--cached", "--", str(real))
+    return on_one_line(shlex.join(["git", *(tree.git_options if tree else ()), *command, "--", str(file)]))
 
 
 def _by_kind(session: Session, one: Finding, fixes: Collection[str]) -> str:
