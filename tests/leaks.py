@@ -101,7 +101,7 @@ ALLOWED: Sequence[tuple[str, str, str]] = (
     ),
     (
         r"acceptance/test_filled.py::",
-        r"file machine-0/home/(svc/\.env|other|notes\.env|\.bashrc|project/\.env)",
+        r"file machine-0/home/((svc/|project/)?\.env|other|notes\.env|\.bashrc)",
         "what `env` printed, and its owner had written there",
     ),
     (r"^$", r"(file|name of) leaking\d+/inner/.*", "the check's own tests: what it must find"),

@@ -39,33 +39,50 @@ def keyed(machine: Machine) -> Machine:
     return machine
 
 
-def _rotated(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def _rotated(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """The problems, each with what ends it."""
     monkeypatch.setattr("sys.stdin", io.StringIO(NEW))
     ran = machine.toolsync("key", "rotate", "--stdin", "--yes", "--no-ping", "--json")
-    return [one["text"] for one in ran.json["messages"] if one["level"] == "problem"]
+    return [(one["text"], one["hint"]) for one in ran.json["messages"] if one["level"] == "problem"]
 
 
-def test_a_rotation_names_it_until_it_is_filled_anew(keyed: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = _filled(keyed, monkeypatch)
+@pytest.mark.parametrize(("name", "kind"), [(FILE, "filled"), (".env", "settings"), ("project/.env", "project")])
+def test_a_rotation_names_it_until_it_is_filled_anew(
+    keyed: Machine, monkeypatch: pytest.MonkeyPatch, name: str, kind: str
+) -> None:
+    path = _filled(keyed, monkeypatch, name)
     assert keyed.toolsync("check").code == 0, "its owner wanted it so"
-    (said,) = _rotated(keyed, monkeypatch)
-    assert said == f"the old key still stands in ~/{FILE} (line 2)"
+    ((said, hint),) = _rotated(keyed, monkeypatch)
+    place = f"~/{name} (line 2)"
+    assert said == f"the old key still stands in {place}"
+    assert hint == f"`toolsync env` wrote it into {place}: take the old lines out, and run the same command again."
     (one,) = keyed.toolsync("check", "--json").json["data"]["findings"]
-    assert (one["kind"], one["agreed"]) == ("filled", False)
+    assert (one["kind"], one["agreed"]) == (kind, False)
     assert one["advice"].startswith("`toolsync env` wrote it there: take the old lines out")
-    _filled(keyed, monkeypatch)
+    _filled(keyed, monkeypatch, name)
     assert NEW in path.read_text(encoding="utf-8")
     assert keyed.toolsync("check").code == 0
 
 
-def test_others_must_not_read_it(keyed: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_toolsync_did_not_write_is_said_beside(keyed: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    _filled(keyed, monkeypatch)
+    keyed.write(".bashrc", f"export X_KEY={KEY}\n")
+    keyed.write(".claude/settings.json", "{}\n")
+    assert keyed.toolsync("apply", "--yes", "--no-ping").code == 0
+    ((_, hint),) = _rotated(keyed, monkeypatch)
+    assert hint.endswith("again. Elsewhere toolsync remembers no writing of it: put the new key there, or take it out.")
+
+
+@pytest.mark.parametrize("name", [FILE, "project/.env"])
+def test_others_must_not_read_it(keyed: Machine, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     from toolsync.commands.leaks import exposing
 
-    path = _filled(keyed, monkeypatch)
+    path = _filled(keyed, monkeypatch, name)
     path.chmod(0o644)
     monkeypatch.setattr(exposing, "_reachable", lambda _, who: who)
     (one,) = keyed.toolsync("check", "--json").json["data"]["findings"]
     assert (one["agreed"], one["fixes"]) == (False, ["mode"])
+    assert one["advice"].startswith("`toolsync env` wrote it there; `toolsync check --fix` keeps others from it.")
 
 
 @pytest.mark.parametrize("name", ["notes.env", ".bashrc", "project/.env"])

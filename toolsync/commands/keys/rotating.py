@@ -21,7 +21,7 @@ from toolsync.commands.keys.sending import Sent, sent
 from toolsync.commands.keys.started import started_with
 from toolsync.commands.keys.turning import Turn, forget
 from toolsync.commands.keys.twin import Twins
-from toolsync.commands.leaks.leftover import Left, leftovers, said
+from toolsync.commands.leaks.leftover import Left, leftovers, mending, said
 from toolsync.commands.pinging import Pinged, failures, ping_all
 from toolsync.commands.writing import forgetting
 from toolsync.commands.writing.carry import carry_out
@@ -242,10 +242,7 @@ def _turn_messages(turn: Turn) -> Iterator[Message]:
 def _left_messages(left: Left, memory: Memory) -> Iterator[Message]:
     if left.read:
         text = f"the old key still stands in {said(left.read)}"
-        whose = "toolsync remembers no writing of it there"
-        if not memory.everything:
-            whose = "Nothing is remembered of what was applied: `toolsync apply` writes it again. Elsewhere"
-        yield Message("problem", text, f"{whose}: put the new key there, or take it out.")
+        yield Message("problem", text, " ".join(mending(left.read, memory)))
     if left.copies:
         yield Message("warning", f"copies, logs and histories that no tool reads hold the old key: {said(left.copies)}")
     if left.missed:

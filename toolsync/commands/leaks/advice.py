@@ -113,11 +113,18 @@ def _by_kind(session: Session, one: Finding, fixes: Collection[str]) -> str:
     if one.kind == "startup" and (owner := _owner(session, one.secret.removesuffix(FORMER))):
         command = on_one_line(shlex.join(["toolsync", "key", "print", owner]))
         return f"Let the line ask for the key (`{command}`), and take the value out."
-    if one.kind == "filled" and not is_kept(one.secret):
-        return "Take it out of that file."
+    if one.is_filled:
+        return _filled(one, fixes)
     if one.kind == "log" and one.inside:
         return "The database holds more than that: delete the session with the program itself, if it can."
     return _ADVICE.get(one.kind, "Take it out of that file.").format(file=session.shown(one.file))
+
+
+def _filled(one: Finding, fixes: Collection[str]) -> str:
+    """What to do where `env` wrote a key of ours."""
+    if fixes and not one.secret.endswith(FORMER):
+        return "`toolsync env` wrote it there; `toolsync check --fix` keeps others from it."
+    return "`toolsync env` wrote it there: take the old lines out, and let the same command write them anew."
 
 
 _ADVICE = {
@@ -127,7 +134,6 @@ _ADVICE = {
     "history": "Take the lines out, with no shell of that kind open.",
     "startup": "Take the value out, and let the line ask the program that keeps your keys.",
     "login": "The program that keeps it there needs it: shut the file to all others.",
-    "filled": "`toolsync env` wrote it there: take the old lines out, and let the same command write them anew.",
     "editor": "Remove the copy if nobody needs it.",
 }
 

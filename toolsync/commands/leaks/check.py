@@ -205,9 +205,10 @@ def mendable(session: Session, one: Finding, looking: Looking) -> list[str]:
         status is not None and hasattr(os, "getuid") and status.st_uid == os.getuid() and _is_at_home(session, one)
     )
     fixes = []
-    if is_ours and status is not None and is_private_kind(one.kind) and open_to(status):
+    is_private = is_private_kind(one.kind) or one.is_filled
+    if is_ours and status is not None and is_private and open_to(status):
         fixes.append("mode")
-    if "open" in one.exposed and (is_private_kind(one.kind) or one.file.name.startswith(".env")):
+    if "open" in one.exposed and (is_private or one.file.name.startswith(".env")):
         fixes.append("ignore")
     if one.kind == "tool" and not one.part and not one.renewal and profile_of(session, one, looking.sought):
         fixes.append("apply")

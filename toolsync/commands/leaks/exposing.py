@@ -61,8 +61,9 @@ def expose(session: Session, looking: Looking) -> None:
         one.is_used = place in used
         is_kept_there = (real in kept or one.kind == "login") and place not in used and not is_kept(one.secret)
         is_part = any(part in one.inside for part in agreed.get(place, ()))
-        is_filled = real in printed and is_kept(one.secret) and not one.secret.endswith(FORMER)
-        one.is_agreed = not one.exposed and (is_kept_there or is_part or is_filled)
+        one.is_filled = real in printed and is_kept(one.secret)
+        is_in_use = not one.secret.endswith(FORMER)
+        one.is_agreed = not one.exposed and (is_kept_there or is_part or (one.is_filled and is_in_use))
         for copy in (copy for copy in copies if copy.path == str(real)):
             _judge_copy(one, copy, looking.sought)
 

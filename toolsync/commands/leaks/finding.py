@@ -54,6 +54,7 @@ class Finding:
         exposed: who else can have it: `group`, `others`, `tracked`, `open`, `copied`, `history`.
         is_agreed: whether its owner agreed to just that.
         is_used: whether a tool takes it from there, as it is set now.
+        is_filled: whether `env` filled the file, and so writes a key of ours anew.
         tree: the work tree of the repository that tracks it, if that is known.
         member: in which file, where it is an archive.
         renewal: the command that writes the key in use over it, where it is an agreed copy of the one before.
@@ -69,6 +70,7 @@ class Finding:
     exposed: list[str] = field(default_factory=list)
     is_agreed: bool = False
     is_used: bool = False
+    is_filled: bool = False
     tree: WorkTree | None = None
     member: str = ""
     renewal: str = ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from toolsync.masking import Secret, on_one_line, printable
 from toolsync.planning.delivery import entry_of
 from toolsync.profile import for_tool
 from toolsync.remembered import Memory
+from toolsync.secret import filled
 from toolsync.secret.vault import Entry
 from toolsync.session import Session
 from toolsync.value import frozen
@@ -40,11 +41,13 @@ class Leftover:
         where: a file as people write it, `$NAME`, or another program's entry in the keyring (`keyring:SERVICE/USER`).
         lines: 1-based, the first of them; none where there are no lines.
         is_copy: whether no tool reads it: a copy of a settings file, a log, a history.
+        is_filled: whether `env` filled the file.
     """
 
     where: str
     lines: tuple[int, ...] = ()
     is_copy: bool = False
+    is_filled: bool = False
 
     def data(self) -> dict[str, Any]:
         """As JSON values."""
@@ -129,7 +132,7 @@ def _looked_up(session: Session) -> Iterator[str]:
                 yield str(entry)
 
 
-def _places(session: Session, looking: Looking) -> Iterable[Leftover]:
+def _places(session: Session, looking: Looking) -> Iterator[Leftover]:
     """The files, each once, however often and in whichever spelling the key stands there."""
     lines: dict[Path, set[int]] = {}
     is_copy: dict[Path, bool] = {}
@@ -137,7 +140,9 @@ def _places(session: Session, looking: Looking) -> Iterable[Leftover]:
         file = real_path(found.file) or found.file
         lines.setdefault(file, set()).update(found.lines)
         is_copy[file] = is_copy.get(file, True) and found.kind in _UNREAD
-    return (Leftover(session.shown(file), tuple(sorted(some)), is_copy[file]) for file, some in lines.items())
+    printed = {real_path(path) for path in filled.recorded(session.state)}
+    for file, some in lines.items():
+        yield Leftover(session.shown(file), tuple(sorted(some)), is_copy[file], file in printed)
 
 
 def _shown(session: Session, what: Path | str) -> str:
@@ -147,3 +152,16 @@ def _shown(session: Session, what: Path | str) -> str:
 def said(found: Iterable[Leftover]) -> str:
     """The places in one sentence's words."""
     return ", ".join(on_one_line(str(one)) for one in found)
+
+
+def mending(read: Sequence[Leftover], memory: Memory) -> Iterator[str]:
+    """What ends that the old key stands in places that toolsync does not write."""
+    anew = [one for one in read if one.is_filled]
+    if anew:
+        yield f"`toolsync env` wrote it into {said(anew)}: take the old lines out, and run the same command again."
+    if len(anew) == len(read):
+        return
+    whose = "Elsewhere toolsync remembers no writing of it" if anew else "toolsync remembers no writing of it there"
+    if not memory.everything:
+        whose = "Nothing is remembered of what was applied: `toolsync apply` writes it again. Elsewhere"
+    yield f"{whose}: put the new key there, or take it out."
